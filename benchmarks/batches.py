@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from ncc.learning.encoder.batches import encode_programs
-from ncc.learning.encoder.network_model import program_encoder
+from ncc.learning.encoder.network_numpy import program_encoder
 from ncc.learning.training.config import TrainingStatistics
 from ncc.system.files.provenance import command_line, environment
 from ncc.tasks.classification.network import NetworkTraining, fit_network, program_data

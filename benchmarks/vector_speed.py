@@ -18,12 +18,11 @@ import llvmlite.binding as llvm
 
 from ncc.errors import NccError
 from ncc.ir.reader.reader import read_module
-from ncc.learning.corpus.files import find_files
-from ncc.learning.corpus.recipe import load_recipe
+from ncc.learning.corpus.recipe import find_files, load_recipe
 from ncc.learning.embedding.backoff import generalize
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.encoder.pooling import POOLERS, load_pooler
-from ncc.learning.programs.kept import Compiler
+from ncc.learning.programs.ir_cache import Compiler
 from ncc.system.files.provenance import command_line, environment
 from ncc.system.files.writing import write_atomically
 from ncc_lab.retrieval.pools import Build, compile_file

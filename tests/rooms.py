@@ -47,15 +47,12 @@ from ncc.kernels.measure.timing import SHIPPED_KERNELS, Bench, Job, find_kernels
 from ncc.kernels.reading import read_kernels
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build
-from ncc.learning.corpus.batch import Batch, Tally
-from ncc.learning.corpus.build import CorpusReport, build_corpus
-from ncc.learning.corpus.files import CorpusFile, find_files
-from ncc.learning.corpus.recipe import Attempt, Recipe, Source, load_recipe
+from ncc.learning.corpus.build import Batch, CorpusReport, Tally, build_corpus
+from ncc.learning.corpus.recipe import Attempt, CorpusFile, Recipe, Source, find_files, load_recipe
 from ncc.learning.data import archives
 from ncc.learning.data import registry as data
 from ncc.learning.data.archives import extract_archive, iter_members
-from ncc.learning.data.cards import DatasetCard, DatasetFile
-from ncc.learning.data.registry import FileState, Registry, extracted, locate, verify
+from ncc.learning.data.registry import DatasetCard, DatasetFile, FileState, Registry, extracted, locate, verify
 from ncc.learning.embedding.backoff import (
     BackoffLevel,
     generalize,
@@ -82,26 +79,35 @@ from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
 from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, encode_programs, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.contrastive import ContrastiveData, ContrastiveTraining, contrastive_loss, fit_contrastive
-from ncc.learning.encoder.encoders import load_encoder, save_encoder
 from ncc.learning.encoder.linear import LinearEncoder
 from ncc.learning.encoder.linear_fit import LabelledPatterns, LinearEncoderTraining, fit_encoder
-from ncc.learning.encoder.lstm_encoder import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.encoder.network_model import LONGEST, ProgramNetwork, program_encoder, program_head
-from ncc.learning.encoder.network_numpy import NumpyNetwork
+from ncc.learning.encoder.network_numpy import (
+    LONGEST,
+    LSTMEncoder,
+    NumpyNetwork,
+    ProgramNetwork,
+    load_lstm_encoder,
+    program_encoder,
+    program_head,
+    save_lstm_encoder,
+)
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
-from ncc.learning.encoder.pooling import POOLERS, MeanPooler, load_pooler
-from ncc.learning.heads.calibration_error import calibration_error
+from ncc.learning.encoder.pooling import POOLERS, MeanPooler, load_encoder, load_pooler, save_encoder
+from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.format import ModelFormat, Stored
 from ncc.learning.programs import labelled as samples
-from ncc.learning.programs.kept import Compiler
-from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples, find_labelled_files, load_programs
-from ncc.learning.programs.literals import statement_literals
-from ncc.learning.programs.loading import choose_classes
+from ncc.learning.programs.ir_cache import Compiler, ProgramReader, file_key
+from ncc.learning.programs.labelled import (
+    LabelledFiles,
+    ProgramSamples,
+    choose_classes,
+    find_labelled_files,
+    load_programs,
+)
 from ncc.learning.programs.names import is_library_function, library_name
-from ncc.learning.programs.reading import ProgramReader, file_key
-from ncc.learning.programs.table import EncodedProgram, ProgramTable, concatenate, describe_program
+from ncc.learning.programs.table import EncodedProgram, ProgramTable, concatenate, describe_program, statement_literals
 from ncc.learning.training import precision
 from ncc.learning.training.checkpoint import CheckpointClock, EpochRng, TrainProgress
 from ncc.learning.training.compression import CHUNK, Collectives, Quantized, TopK, make_compressor

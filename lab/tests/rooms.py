@@ -1,7 +1,7 @@
 """All names of evaluations below the public interface that tests use, each in one place."""
 
-from ncc.learning.heads.calibration_error import calibration_error as stated_calibration_error
 from ncc.learning.heads.figures import Estimate
+from ncc.learning.heads.figures import calibration_error as stated_calibration_error
 from ncc_lab.classification.classify import all_methods as classification_methods
 from ncc_lab.classification.classify import (
     class_terms,

@@ -61,7 +61,7 @@ _HOMES = {
         "load_embedding",
         "save_embedding",
     ),
-    "ncc.learning.encoder.encoders": (
+    "ncc.learning.encoder.pooling": (
         "load_encoder",
         "save_encoder",
     ),

@@ -10,8 +10,7 @@ from ncc.errors import NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import AnyEmbedding, Lookup
-from ncc.learning.encoder.encoders import AnyEncoder
-from ncc.learning.encoder.pooling import Pooler, load_pooler
+from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler
 from ncc.system.files.reading import is_own_stream
 from ncc.system.workers.pool import Pool
 

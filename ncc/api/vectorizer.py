@@ -14,8 +14,7 @@ from ncc.arrays import Floats32
 from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding
-from ncc.learning.encoder.encoders import AnyEncoder
-from ncc.learning.encoder.pooling import Pooler, load_pooler
+from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler
 
 
 class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -21,8 +21,7 @@ from ncc.ir.inputs import load_module
 from ncc.ir.reader.module import Module
 from ncc.learning.embedding.backoff import BackoffLevel
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
-from ncc.learning.encoder.encoders import AnyEncoder
-from ncc.learning.encoder.pooling import Pooler, load_pooler
+from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler
 from ncc.system.files.pages import MAX_ROWS, html_table
 from ncc.system.files.text import demangle
 

@@ -37,7 +37,7 @@ def classify(
 ) -> None:
     """Say which known problem a program solves; C and C++ may lack their #include lines."""
     from ncc import api
-    from ncc.learning.programs.loading import level_names
+    from ncc.learning.programs.labelled import level_names
 
     names = level_names(levels) if levels is not None else None
     loaded(api.load_classifier, head)

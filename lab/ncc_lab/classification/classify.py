@@ -14,8 +14,7 @@ from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.learning.programs.labelled import ProgramSamples
-from ncc.learning.programs.loading import labelled_files, load_labelled_programs, programs_cache
+from ncc.learning.programs.labelled import ProgramSamples, labelled_files, load_labelled_programs, programs_cache
 from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.train import split_samples
 from ncc_lab.comparison import Comparison, compare

@@ -11,8 +11,8 @@ from ncc.arrays import Floats32, Ints
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.pooling import POOLERS, load_pooler
+from ncc.learning.programs.ir_cache import ProgramReader
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
-from ncc.learning.programs.reading import ProgramReader
 from ncc_lab.classification.classify import ClassificationMethod, labels_of
 from ncc_lab.classification.methods import NgramMethod, SummedMethod
 from ncc_lab.classification.patterns import LinearMachine, PatternMachine

@@ -12,8 +12,8 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.reader import read_module
 from ncc.learning.encoder.linear import pattern_values
 from ncc.learning.encoder.patterns import PatternCounts, count_patterns
+from ncc.learning.programs.ir_cache import ProgramReader
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
-from ncc.learning.programs.reading import ProgramReader
 from ncc.system.files.reading import InputFile
 from ncc_lab.classification.methods import ScoringMethod
 

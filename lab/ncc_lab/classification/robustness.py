@@ -14,8 +14,7 @@ from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import AssetError, InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.learning.programs.labelled import LabelledFiles, load_programs
-from ncc.learning.programs.loading import labelled_files, programs_cache, tell_batches
+from ncc.learning.programs.labelled import LabelledFiles, labelled_files, load_programs, programs_cache, tell_batches
 from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.head import ClassifierHead, load_classifier
 from ncc.tasks.classification.ngrams import encoded_programs

@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
 from ncc.arrays import Floats
-from ncc.learning.heads.calibration_error import accuracy_of_surest, calibration_error
+from ncc.learning.heads.figures import accuracy_of_surest, calibration_error
 from ncc.tasks.devices.features import CODE
 from ncc.tasks.devices.fit import NOISE, FoldPrediction, LaunchSamples, Model, OutOfFold, predict_held_out
 from ncc.tasks.devices.head import (

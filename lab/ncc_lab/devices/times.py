@@ -13,7 +13,7 @@ from ncc.arrays import Ints, Split
 from ncc.errors import InputError
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.learning.heads.calibration_error import accuracy_of_surest
+from ncc.learning.heads.figures import accuracy_of_surest
 from ncc.tasks.devices.features import KernelFeatures
 from ncc.tasks.devices.fit import MODELS, LaunchSamples, cross_validate, targets_of
 from ncc.tasks.devices.head import RatioPrediction

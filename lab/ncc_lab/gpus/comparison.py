@@ -11,7 +11,7 @@ import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints, Rows
 from ncc.errors import InputError
-from ncc.learning.heads.calibration_error import accuracy_of_surest
+from ncc.learning.heads.figures import accuracy_of_surest
 from ncc.tasks.gpus.cards import MEASURED, find_card
 from ncc.tasks.gpus.columns import KINDS
 from ncc.tasks.gpus.train import Launches, fit_gpus, program_folds, published_launches

@@ -10,11 +10,10 @@ from joblib import Parallel, delayed
 
 from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
-from ncc.learning.corpus.files import CorpusFile, find_files
-from ncc.learning.corpus.recipe import Recipe, load_recipe
+from ncc.learning.corpus.recipe import CorpusFile, Recipe, find_files, load_recipe
 from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
-from ncc.learning.programs.kept import Compiler
+from ncc.learning.programs.ir_cache import Compiler
 from ncc.system.files.writing import check_folder
 from ncc_lab.comparison import Comparison, Result
 from ncc_lab.figures import SEED, mean

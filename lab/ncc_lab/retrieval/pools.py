@@ -18,8 +18,8 @@ from ncc.errors import NccError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module, plain_name
 from ncc.ir.reader.reader import read_module
-from ncc.learning.corpus.files import CorpusFile
-from ncc.learning.programs.kept import Compiler
+from ncc.learning.corpus.recipe import CorpusFile
+from ncc.learning.programs.ir_cache import Compiler
 from ncc.learning.programs.names import is_library_function
 from ncc.learning.programs.table import ProgramTable, concatenate, table_of_functions
 from ncc_lab.retrieval.methods import Units

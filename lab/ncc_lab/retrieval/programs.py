@@ -14,11 +14,17 @@ from ncc.arrays import Ints
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
-from ncc.learning.encoder.encoders import AnyEncoder
-from ncc.learning.encoder.pooling import load_pooler
-from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples, load_programs
-from ncc.learning.programs.loading import choose_classes, labelled_files, programs_cache, tell_batches
-from ncc.learning.programs.reading import ProgramReader
+from ncc.learning.encoder.pooling import AnyEncoder, load_pooler
+from ncc.learning.programs.ir_cache import ProgramReader
+from ncc.learning.programs.labelled import (
+    LabelledFiles,
+    ProgramSamples,
+    choose_classes,
+    labelled_files,
+    load_programs,
+    programs_cache,
+    tell_batches,
+)
 from ncc.system.files.reading import InputFile
 from ncc.system.files.tables import check_format, write_vectors
 from ncc.system.files.writing import check_folder, check_writable

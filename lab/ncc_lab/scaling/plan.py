@@ -44,7 +44,7 @@ class Setting:
 
     def training(self, seed: int) -> "NetworkTraining":
         """How the network is trained: as by ``ncc train classify``, but for what the setting says."""
-        from ncc.learning.encoder.network_model import program_encoder
+        from ncc.learning.encoder.network_numpy import program_encoder
         from ncc.tasks.classification.network import NetworkTraining  # with torch
 
         loop = replace(

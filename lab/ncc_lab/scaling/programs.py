@@ -8,8 +8,14 @@ import numpy as np
 
 from ncc.arrays import Ints
 from ncc.learning.embedding.embedding import Embedding, load_embedding
-from ncc.learning.programs.labelled import ProgramSamples, find_labelled_files, load_programs
-from ncc.learning.programs.loading import level_names, programs_cache, programs_folder
+from ncc.learning.programs.labelled import (
+    ProgramSamples,
+    find_labelled_files,
+    level_names,
+    load_programs,
+    programs_cache,
+    programs_folder,
+)
 from ncc.tasks.classification.train import ProgramSplit, split_samples
 from ncc_lab.classification.classify import first_of_each
 

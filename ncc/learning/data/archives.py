@@ -37,20 +37,7 @@ _PAX = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 
 
 def iter_members(archive: str | os.PathLike[str], suffix: str = "") -> Iterator[tuple[str, bytes]]:
-    """Read the files of a tar archive one after the other, in memory only.
-
-    Args:
-        archive: A .tar, .tar.bz2, .tar.xz or .tar.gz file.
-        suffix: Only members whose name ends so are read; all are checked.
-
-    Yields:
-        Member name as stored (forward slashes) and content, in archive order.
-
-    Raises:
-        DataError: The archive is missing, damaged or truncated, holds a link, a device or a name that
-            leads out of the archive, or unfolds to more than it may (256 MiB a member, 64 KiB an extended header,
-            16 GiB in all, a million members). Members before the damage have been yielded by then.
-    """
+    """Read the files of a tar archive one after the other, in memory only."""
     path = Path(archive)
     count = 0
     try:
@@ -144,17 +131,6 @@ def extract_archive(archive: str | os.PathLike[str], target: str | os.PathLike[s
     The files are written beside `target` and renamed once complete, so an interrupted or concurrent
     extraction never leaves half a folder under the final name; what one that was killed left beside it, the next one
     removes. An existing `target` is kept as it is.
-
-    Args:
-        archive: As for `iter_members`.
-        target: The folder to make; its parents are made as needed.
-
-    Returns:
-        `target`.
-
-    Raises:
-        DataError: As for `iter_members`.
-        OutputError: The folder can't be written.
     """
     target = Path(target)
     if target.is_dir():
@@ -179,7 +155,7 @@ def extract_archive(archive: str | os.PathLike[str], target: str | os.PathLike[s
 
 
 def _sweep(target: Path) -> None:
-    """Removes folders that killed extractions left: those beside the target that no process has locked."""
+    """Remove folders that killed extractions left: those beside the target that no process has locked."""
     for abandoned in target.parent.glob(f".{target.name}.part-*"):
         with suppress(OSError), _locked(abandoned) as locked:
             if locked:

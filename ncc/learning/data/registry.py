@@ -8,15 +8,85 @@ import functools
 import hashlib
 import logging
 import os
+import re
+import tomllib
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import platformdirs
+from msgspec import convert
 
 from ncc.errors import DataError, InputError
 from ncc.learning.data.archives import extract_archive
-from ncc.learning.data.cards import DatasetCard, DatasetFile, load_cards
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetFile:
+    """One file of a dataset.
+
+    Args:
+        path: Where the file lies below the data folder, with forward slashes.
+        sha256: Checksum of the content that the project's figures were measured on, 64 hex digits.
+        size_bytes: Its size in bytes.
+        exact: Whether only that content will do. False for an archive that users may have packed
+            themselves: other content is then accepted, and reported as such by `verify`.
+
+    Raises:
+        DataError: The path leaves the data folder or the checksum is not a SHA-256.
+    """
+
+    path: str
+    sha256: str
+    size_bytes: int
+    exact: bool = True
+
+    def __post_init__(self) -> None:
+        parts = PurePosixPath(self.path)
+        if parts.is_absolute() or ".." in parts.parts or "\\" in self.path or not parts.name:
+            raise DataError(f"dataset file {self.path!r}: expected a relative path without '..'")
+        if not _SHA256.fullmatch(self.sha256):
+            raise DataError(f"dataset file {self.path!r}: {self.sha256!r} is not a lower-case SHA-256")
+
+    @property
+    def name(self) -> str:
+        """The file's name without its folder."""
+        return PurePosixPath(self.path).name
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetCard:
+    """What a dataset is, where it comes from and what may be done with it.
+
+    Args:
+        name: The registry's name for it.
+        title: One line that says what it holds.
+        papers: Where it was published, oldest first.
+        licence: Its terms, and what follows from them.
+        source: The project that publishes it, and the folder inside.
+        num_samples: How many samples it holds.
+        sample: What one sample is.
+        files: Its files.
+    """
+
+    name: str
+    title: str
+    papers: tuple[str, ...]
+    licence: str
+    source: str
+    num_samples: int
+    sample: str
+    files: tuple[DatasetFile, ...]
+
+
+@functools.cache
+def load_cards() -> tuple[DatasetCard, ...]:
+    """The cards of ``cards.toml``, read once."""
+    text = Path(__file__).with_name("cards.toml").read_text(encoding="utf-8")
+    return convert(tomllib.loads(text)["card"], tuple[DatasetCard, ...])
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -24,25 +94,14 @@ Folder = str | os.PathLike[str] | None
 
 
 def cache_folder() -> Path:
-    """Return the folder that ncc may write to; it need not exist yet.
-
-    Returns:
-        The folder named by the environment variable NCC_CACHE, else the platform's cache folder.
-    """
+    """Return the folder that ncc may write to; it need not exist yet."""
     if chosen := os.environ.get("NCC_CACHE"):
         return Path(chosen).expanduser()
     return platformdirs.user_cache_path("ncc")
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder that holds the datasets, one sub-folder each; it need not exist.
-
-    Args:
-        folder: The caller's choice, which wins over the environment.
-
-    Returns:
-        `folder`, else the folder named by the environment variable NCC_DATA, else `cache_folder()`.
-    """
+    """Return the folder that holds the datasets, one sub-folder each; it need not exist."""
     if folder is not None:
         return Path(folder).expanduser()
     if chosen := os.environ.get("NCC_DATA"):
@@ -98,23 +157,14 @@ class Registry:
         return tuple(card.name for card in self.cards or load_cards())
 
     def describe(self, name: str) -> DatasetCard:
-        """Return the card of a dataset.
-
-        Raises:
-            InputError: No dataset has that name.
-        """
+        """Return the card of a dataset."""
         for card in self.cards or load_cards():
             if card.name == name:
                 return card
         raise InputError(f"no dataset {name!r}; expected one of {', '.join(self.dataset_names())}")
 
     def locate(self, name: str, filename: str, folder: Folder = None) -> Path:
-        """Return the path of a dataset's file, its checksum verified (once a process).
-
-        Raises:
-            InputError: The dataset or the file is not in the registry.
-            DataError: The file is missing, or is not the one that the registry knows.
-        """
+        """Return the path of a dataset's file, its checksum verified (once a process)."""
         card = self.describe(name)
         file = _find(card, filename)
         status = _inspect(file, data_folder(folder))
@@ -127,32 +177,18 @@ class Registry:
         return status.path
 
     def verify(self, name: str, folder: Folder = None) -> DatasetStatus:
-        """Look for every file of a dataset and compare checksums, without raising for what is amiss.
-
-        Raises:
-            InputError: No dataset has that name.
-        """
+        """Look for every file of a dataset and compare checksums, without raising for what is amiss."""
         card, root = self.describe(name), data_folder(folder)
         return DatasetStatus(name=name, files=tuple(_inspect(file, root) for file in card.files))
 
     def fetch(self, name: str, folder: Folder = None) -> tuple[Path, ...]:
-        """Return every file of a dataset; for one that is missing, the error says where to get it.
-
-        Raises:
-            InputError: No dataset has that name.
-            DataError: A file is missing, or is not the one that the registry knows.
-        """
+        """Return every file of a dataset; for one that is missing, the error says where to get it."""
         return tuple(self.locate(name, file.name, folder) for file in self.describe(name).files)
 
     def extracted(self, name: str, filename: str, folder: Folder = None) -> Path:
         """Return a folder with the content of a dataset's archive, extracted once into the cache.
 
         The folder is named by the archive's checksum, so another archive gets another folder.
-
-        Raises:
-            InputError: The dataset or the file is not in the registry.
-            DataError: As for `locate`, or the archive is damaged or unsafe.
-            OutputError: The cache can't be written.
         """
         archive = self.locate(name, filename, folder)
         return extract_archive(archive, cache_folder() / "extracted" / name / _sha256(archive)[:32])

@@ -16,18 +16,7 @@ LONGEST_NAME = 200
 
 
 def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read a table that has some columns.
-
-    Args:
-        path: The CSV file.
-        columns: Columns that it must have; others are read as well.
-
-    Returns:
-        Column → cell, row by row; at least one row.
-
-    Raises:
-        DataError: It can't be read, lacks a column, has no rows, or one with too few cells.
-    """
+    """Read a table that has some columns."""
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.DictReader(stream)
@@ -49,14 +38,7 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
 
 
 def read_columns(path: Path, required: Sequence[str], columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read columns of a table, CSV or Parquet by its extension.
-
-    Returns:
-        Column → cell, "" for an empty one, row by row; at least one row.
-
-    Raises:
-        DataError: It can't be read, lacks a column, has no rows, or one with too few cells.
-    """
+    """Read columns of a table, CSV or Parquet by its extension."""
     if path.suffix != ".parquet":
         return read_rows(path, required)
     import pyarrow
@@ -79,11 +61,7 @@ def read_columns(path: Path, required: Sequence[str], columns: Sequence[str]) ->
 
 
 def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, most: float) -> Floats:
-    """Read a column of numbers, (n,) float64; NaN where it is empty or missing.
-
-    Raises:
-        DataError: A cell is not a number from 0 to `most`.
-    """
+    """Read a column of numbers, (n,) float64; NaN where it is empty or missing."""
     values = np.full(len(rows), np.nan)
     for number, row in enumerate(rows):
         text = row.get(column, "").strip()
@@ -101,14 +79,8 @@ def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, mos
 def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats, most: float) -> None:
     """Refuse rows of measured kernels without names, without a time, or of files that are not there.
 
-    Args:
-        path: The table; relative ``kernel_file`` start at its folder.
-        rows: With kernel_file, kernel, device and time_ms.
+    Arrays:
         times: (n,) float64 of time_ms.
-        most: Longest time that is believed, in milliseconds.
-
-    Raises:
-        DataError: There is one; the first is named.
     """
     there: dict[str, bool] = {}
     for number, row in enumerate(rows):
@@ -128,11 +100,7 @@ def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats,
 
 
 def check_names(path: Path, rows: Sequence[dict[str, str]], column: str) -> None:
-    """Refuse names of more than `LONGEST_NAME` letters.
-
-    Raises:
-        DataError: There is one.
-    """
+    """Refuse names of more than `LONGEST_NAME` letters."""
     for number, row in enumerate(rows):
         if len(row[column]) > LONGEST_NAME:
             where = f"row {number} (of {len(rows)}, from 0)"

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.encoder.network_model import LONGEST
+from ncc.learning.encoder.network_numpy import LONGEST
 from ncc.learning.programs.table import ProgramTable
 
 CUTS = ("samples", "tokens")
@@ -154,12 +154,9 @@ class Sequences:
 
 
 def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row: Ints32 | None = None) -> Sequences:
-    """Looks up the statements of a table in an embedding, and hashes its literals into buckets.
+    """Look up the statements of a table in an embedding, and hash its literals into buckets.
 
-    Args:
-        table: The programs.
-        embedding: Where statements are looked up.
-        buckets: Rows of the table that literals are hashed into; 0 reads none.
+    Arrays:
         row: (num_words,) int32 row of a network's vectors for each word; None where it has those of the embedding.
     """
     word = embedding.look_up(table.texts).word
@@ -194,7 +191,7 @@ def distinct_sequences(words: Sequence[Ints]) -> tuple[list[Ints], Ints]:
 class SequenceData:
     """Samples as training data: sequences in batches of about the same length, those that samples share but once.
 
-    What a sample is about can come as several sequences (a program at several optimisation levels, a kernel from
+    What a sample is about can come as several sequences (a program at several optimization levels, a kernel from
     several compilers): in each epoch one of them is drawn.
     """
 
@@ -209,19 +206,12 @@ class SequenceData:
         noise: float = 0.1,
         cut: str = "samples",
     ) -> None:
-        """Makes data of n samples.
+        """Make data of n samples.
 
-        Args:
-            sequences: All sequences.
+        Arrays:
             target: (n, …) what the network is to say.
             auxiliary: (n, num_auxiliary) float32; None for none.
             owner: (n,) int64 what each sample is about; None: something of its own.
-            forms: For each thing that samples are about the numbers of its sequences, one or more, of which the first
-                is the one to answer from; None: one sequence each.
-            noise: Standard deviation of what is added to the logarithms of lengths, so that batches of like numbers
-                of samples differ; those of words differ without.
-            cut: How batches are cut, one of `CUTS`. By words, a step takes about as long as any other, with hardly any
-                padding.
         """
         self._sequences, self._target = sequences, torch.from_numpy(target)
         self._noise, self._cut = noise, cut
@@ -237,12 +227,7 @@ class SequenceData:
         return len(self._target)
 
     def to(self, device: str, *, few_shapes: bool | None = None) -> Self:
-        """Keeps sequences and targets on a device, where batches are then made; returns the data.
-
-        Args:
-            device: A torch device.
-            few_shapes: As in `Sequences`; default on GPUs alone.
-        """
+        """Keep sequences and targets on a device, where batches are then made; returns the data."""
         few_shapes = device.startswith("cuda") if few_shapes is None else few_shapes
         self._sequences = replace(self._sequences, device=device, few_shapes=few_shapes)
         self._target = self._target.to(device)
@@ -258,18 +243,13 @@ class SequenceData:
         return digest.hexdigest()[:16]
 
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
-        """All samples once, in batches of like size, in random order, with their sequences drawn anew.
-
-        Args:
-            batch_size: Samples of a batch; where batches have as many words instead, the mean.
-            rng: Draws sequences and order.
-        """
+        """All samples once, in batches of like size, in random order, with their sequences drawn anew."""
         self._drawn = self._forms[self._first_form + rng.integers(self._num_forms)]
         if self._cut == "tokens":
             cut = self._by_words(batch_size, rng)
         else:
             cut = self._in_order(batch_size, rng.normal(0, self._noise, len(self._drawn)))
-        if len(cut) > 1 and min(map(len, cut)) == 1:  # batch normalisation can't do with one
+        if len(cut) > 1 and min(map(len, cut)) == 1:  # batch normalization can't do with one
             cut[-2:] = [np.concatenate(cut[-2:])]
         return [cut[i] for i in rng.permutation(len(cut))]
 

@@ -26,7 +26,7 @@ class EncoderConfig:
         word_dropout: Share of statements, and of literals, that are hidden in training.
         train_vectors: Train the vectors of statements with the rest.
         memory: Steps, 2 or more, over which the units of a layer remember to begin with, spread from 1 to this (chrono
-            initialisation); None begins with random biases.
+            initialization); None begins with random biases.
     """
 
     hidden: int = 200
@@ -42,7 +42,7 @@ class EncoderConfig:
     memory: int | None = None
 
     def __post_init__(self) -> None:
-        """Checks sizes and names."""
+        """Check sizes and names."""
         for name, least in (("hidden", 1), ("layers", 1), ("buckets", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)}; expected {least} or more")
@@ -70,7 +70,7 @@ class HeadConfig:
 
     Attributes:
         dense: Units of the layer between.
-        norm: What the features go through first: normalisation over the batch, or over each sample's features.
+        norm: What the features go through first: normalization over the batch, or over each sample's features.
         dropout: Share of features dropped in training, before the dense layer.
         dense_dropout: The same, behind it.
         code_outputs: Give as many outputs again, made of the encoder's vector alone by one layer, to train on both.
@@ -83,7 +83,7 @@ class HeadConfig:
     code_outputs: bool = False
 
     def __post_init__(self) -> None:
-        """Checks sizes and names."""
+        """Check sizes and names."""
         if self.dense < 1:
             raise InputError(f"dense is {self.dense}; expected 1 or more")
         if self.norm not in get_args(Norm):

@@ -21,9 +21,8 @@ from ncc.arrays import Bools, Floats32, Ints
 from ncc.errors import InputError
 from ncc.learning.encoder.batches import SequenceBatch, Sequences
 from ncc.learning.encoder.config import EncoderConfig
-from ncc.learning.encoder.lstm_encoder import LSTMEncoder
 from ncc.learning.encoder.network import Encoder
-from ncc.learning.encoder.network_numpy import NumpyEncoder
+from ncc.learning.encoder.network_numpy import LSTMEncoder, NumpyEncoder
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import all_gather_rows, rank_and_world
@@ -33,12 +32,7 @@ _A_LABEL = 2
 
 
 def lstm_of_size(hidden: int = 128, *, literals: bool = True) -> EncoderConfig:
-    """A bidirectional layer with mean and maximum over its states.
-
-    Args:
-        hidden: Units of each direction.
-        literals: Whether it reads literals.
-    """
+    """A bidirectional layer with mean and maximum over its states."""
     return EncoderConfig(
         hidden=hidden,
         layers=1,
@@ -76,7 +70,7 @@ class ContrastiveTraining:
     loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=10, batch_size=128))
 
     def __post_init__(self) -> None:
-        """Checks the ranges."""
+        """Check the ranges."""
         if min(self.dim, self.longest, self.steps) < 1 or self.temperature <= 0 or not 0 <= self.function_share <= 1:
             raise InputError(
                 "expected dim, longest and steps of 1 or more, a temperature above 0, a function_share of 0 to 1"
@@ -96,17 +90,11 @@ class ContrastiveData:
         training: ContrastiveTraining,
         device: str = "cpu",
     ) -> None:
-        """Makes data of n sequences.
+        """Make data of n sequences.
 
-        Args:
-            sequences: All of them, programs and functions.
+        Arrays:
             label: (n,) int64 what each is one of; functions and programs share no label.
             is_function: (n,) bool.
-            training: Says how large batches are, and what they consist of.
-            device: Where sequences are kept and batches made.
-
-        Raises:
-            InputError: There are not two labels with two sequences each.
         """
         self._sequences = replace(sequences, longest=training.longest, device=device)
         self._label, self._steps = torch.from_numpy(label).to(device), training.steps
@@ -182,10 +170,9 @@ class _Gathered(torch.autograd.Function):
 def contrastive_loss(vectors: Tensor, label: Tensor, temperature: float) -> Tensor:
     """Mean over this rank's rows of how unlike the others of their label they are, among the rows of all ranks.
 
-    Args:
+    Arrays:
         vectors: (n, dim) float32 of length 1.
         label: (n,) int64; a row whose label no other row has counts 0.
-        temperature: What similarities are divided by.
     """
     begin, every, labels = 0, vectors, label
     rank, world = rank_and_world()
@@ -217,22 +204,12 @@ def fit_contrastive(
     progress: Callable[[int, float], None] | None = None,
     statistics: TrainingStatistics | None = None,
 ) -> LSTMEncoder:
-    """Trains an LSTM encoder; on a CPU the same for the same data and seed, stopped in between or not.
+    """Train an LSTM encoder; on a CPU the same for the same data and seed, stopped in between or not.
 
-    Args:
-        sequences: Programs and builds of functions, with words that are rows of ``vectors``.
+    Arrays:
         label: (n,) int64, see `ContrastiveData`.
         is_function: (n,) bool.
         vectors: (num_words, dim) float32 of an embedding.
-        training: How; its loop's seed is that of weights, batches and dropout.
-        device: Where to train.
-        about: For its card.
-        checkpoint: Where a run that was stopped goes on.
-        progress: Called with the number of epochs done and the last one's mean loss.
-        statistics: Filled.
-
-    Raises:
-        InputError: There are too few sequences of a label, or a batch is smaller than there are ranks.
     """
     training = training or ContrastiveTraining()
     training = replace(training, loop=training.loop.for_ranks(rank_and_world()[1]))

@@ -6,7 +6,7 @@ changes least between the programs of a class, and between a function's builds b
 classes that were not there in training crowds around those that it resembles, so what it shares with these is taken
 off.
 
-References: Fisher 1936 and Rao 1948 (linear discriminants); Hatch et al. 2006 (within-class covariance normalisation,
+References: Fisher 1936 and Rao 1948 (linear discriminants); Hatch et al. 2006 (within-class covariance normalization,
 which carries over to classes that were not there in training); Hara et al. 2015 (localised centring, against hubs: here
 around the known classes). Nets trained by contrast on the same classes know these too well, and find others worse: see
 the benchmarks.
@@ -69,7 +69,7 @@ class LinearEncoder:
     about: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        """Checks shapes and values."""
+        """Check shapes and values."""
         patterns, dim = self.weights.shape if self.weights.ndim == 2 else (0, 0)
         shapes = [self.keys.shape, self.rarity.shape, self.scale.shape, self.centre.shape]
         types = [str(array.dtype) for array in (self.keys, self.rarity, self.weights, self.scale, self.centre)]
@@ -149,8 +149,7 @@ def unit_rows(rows: Floats32) -> Floats32:
 def pattern_values(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Floats32) -> tuple[Ints, Ints, Floats32]:
     """What stands for the patterns of bags: 1 + log count, by rarity, those of a kind of length 1 in each bag.
 
-    Args:
-        counts: The n bags.
+    Arrays:
         keys: (m,) uint32 patterns that are known, ascending; others are left out.
         rarity: (m,) float32, of each.
 
@@ -167,11 +166,7 @@ def pattern_values(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Floa
 
 
 def save_linear_encoder(encoder: LinearEncoder, folder: str | os.PathLike[str]) -> None:
-    """Writes ``encoder.safetensors`` and ``encoder.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
+    """Write ``encoder.safetensors`` and ``encoder.json``."""
     card = {
         "format_version": FORMAT_VERSION,
         "num_classes": encoder.num_classes,
@@ -185,20 +180,12 @@ def save_linear_encoder(encoder: LinearEncoder, folder: str | os.PathLike[str]) 
 
 @cache
 def load_shipped_encoder() -> LinearEncoder:
-    """The encoder that ships with ncc, read once a process.
-
-    Raises:
-        AssetError: As for `load_linear_encoder`.
-    """
+    """The encoder that ships with ncc, read once a process."""
     return load_linear_encoder(Path(__file__).parents[2] / "assets" / "encoder")
 
 
 def load_linear_encoder(folder: str | os.PathLike[str]) -> LinearEncoder:
-    """Reads what `save_linear_encoder` wrote, by this version of ncc or an earlier one.
-
-    Raises:
-        AssetError: A file is missing, damaged, or of another format version.
-    """
+    """Read what `save_linear_encoder` wrote, by this version of ncc or an earlier one."""
     card, arrays = read_model(Path(folder), "encoder", (1, FORMAT_VERSION), _ARRAYS, others=_ANCHORS)
     try:
         if card["format_version"] == 1:

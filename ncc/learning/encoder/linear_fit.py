@@ -1,7 +1,7 @@
 """Fits the linear encoder to classes of programs, and to builds of the same functions.
 
 References: Hastie, Buja, Tibshirani 1995 (discriminants by ridge regression on indicators); Halko, Martinsson, Tropp
-2011 (randomised singular values); Hatch et al. 2006 (within-class covariance).
+2011 (randomized singular values); Hatch et al. 2006 (within-class covariance).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -69,19 +69,7 @@ def fit_encoder(
     seed: int = 204,
     progress: Callable[[str], None] | None = None,
 ) -> LinearEncoder:
-    """Fits an encoder, the same for the same data and seed.
-
-    Args:
-        programs: Programs of two classes or more.
-        functions: Builds of functions; or an encoder, of which all is kept but what tells classes apart.
-        training: How.
-        about: For its card.
-        seed: Of the directions to begin with.
-        progress: Called with a line for each step.
-
-    Raises:
-        InputError: There are too few classes, functions or patterns.
-    """
+    """Fit an encoder, the same for the same data and seed."""
     training, tell = training or LinearEncoderTraining(), progress or (lambda _: None)
     classes = len(np.unique(programs.label))
     if classes < 2:

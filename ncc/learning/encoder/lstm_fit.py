@@ -25,16 +25,7 @@ def fit_network(
     seed: int,
     progress: Progress | None = None,
 ) -> EncoderNetwork:
-    """Makes and trains a network in one thread, leaving torch's random state as it was.
-
-    Args:
-        make: Makes the network, with its first weights.
-        data: The samples.
-        loss: Mean loss of outputs and targets.
-        loop: How to train; its seed is not used.
-        seed: Of weights, order of samples and dropout.
-        progress: Called with the number of epochs done and the last one's mean loss.
-    """
+    """Make and train a network in one thread, leaving torch's random state as it was."""
     with _one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = make()
@@ -50,7 +41,7 @@ def fit_ensemble(
     seeds: list[int],
     progress: Progress | None = None,
 ) -> Ensemble:
-    """Trains a network for each seed; arguments are those of `fit_network`."""
+    """Train a network for each seed; arguments are those of `fit_network`."""
     networks = [fit_network(make, data, loss, loop, seed, progress) for seed in seeds]
     return Ensemble(
         tuple(NumpyNetwork.from_arrays(network.to_arrays(), network.encoder.config) for network in networks)
@@ -59,7 +50,7 @@ def fit_ensemble(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Lets torch use one thread: two on a busy core are slower than one, and folds run in parallel anyway."""
+    """Let torch use one thread: two on a busy core are slower than one, and folds run in parallel anyway."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,9 +1,9 @@
 """The trainable LSTM in torch: statement vectors and literals → LSTM layers → pooling → vector → a head.
 
-Of what ships, the classifier is one (`ncc.learning.encoder.network_model`); it answers by
+Of what ships, the classifier is one (`ncc.learning.encoder.network_numpy`); it answers by
 `ncc.learning.encoder.network_numpy`.
 
-References: Ben-Nun et al. 2018, section 5 (two LSTM layers, batch normalisation, Dense(32), Dense(n)); attention as in
+References: Ben-Nun et al. 2018, section 5 (two LSTM layers, batch normalization, Dense(32), Dense(n)); attention as in
 Lin et al. 2017 ("A structured self-attentive sentence embedding"), with one query; gates that begin by remembering:
 Tallec and Ollivier, "Can recurrent neural networks warp time?", ICLR 2018. Mean, maximum and literals are ours.
 """
@@ -24,7 +24,7 @@ class Encoder(nn.Module):
     """Vectors ⊕ literals → LSTM layers → pooling → a vector for each sequence."""
 
     def __init__(self, vectors: Floats32, config: EncoderConfig) -> None:
-        """Makes an encoder on (num_words, dim) float32 vectors, which are copied."""
+        """Make an encoder on (num_words, dim) float32 vectors, which are copied."""
         super().__init__()
         self.config = config
         dim = vectors.shape[1]
@@ -43,14 +43,7 @@ class Encoder(nn.Module):
         self.dropout, self.last_dropout = nn.Dropout(config.dropout), nn.Dropout(config.last_dropout)
 
     def forward(self, words: Tensor, lengths: Tensor, literals: Tensor, literal_start: Tensor) -> Tensor:
-        """Vectors of sequences, (batch, ``config.vector_size(dim)``) float32.
-
-        Args:
-            words: As in `ncc.learning.encoder.batches.SequenceBatch`.
-            lengths: See there.
-            literals: See there.
-            literal_start: See there.
-        """
+        """Vectors of sequences, (batch, ``config.vector_size(dim)``) float32."""
         inside = places_inside(words, lengths)
         features = statement_features(self, words, literals, literal_start)
         pooled = [*pool_inputs(self.config, features, inside)]
@@ -63,10 +56,10 @@ class Encoder(nn.Module):
 
 
 class Head(nn.Module):
-    """A sequence's vector ⊕ auxiliary numbers → normalisation → dense layer → outputs."""
+    """A sequence's vector ⊕ auxiliary numbers → normalization → dense layer → outputs."""
 
     def __init__(self, vector_size: int, num_outputs: int, num_auxiliary: int, config: HeadConfig) -> None:
-        """Makes a head on vectors of so many dimensions, and on numbers that the caller standardised."""
+        """Make a head on vectors of so many dimensions, and on numbers that the caller standardized."""
         super().__init__()
         num_features = vector_size + num_auxiliary
         self.norm = nn.BatchNorm1d(num_features) if config.norm == "batch" else nn.LayerNorm(num_features)
@@ -99,7 +92,7 @@ class EncoderNetwork(nn.Module):
         head: HeadConfig,
         num_auxiliary: int = 0,
     ) -> None:
-        """Makes a network on (num_words, dim) float32 vectors; the other arguments are those of its two parts."""
+        """Make a network on (num_words, dim) float32 vectors; the other arguments are those of its two parts."""
         super().__init__()
         self.encoder = Encoder(vectors, encoder)
         self.head = Head(encoder.vector_size(vectors.shape[1]), num_outputs, num_auxiliary, head)
@@ -122,15 +115,11 @@ class EncoderNetwork(nn.Module):
         return {
             name.split(".", 1)[1]: tensor.detach().cpu().numpy().astype(np.float32)
             for name, tensor in self.state_dict().items()
-            if tensor.is_floating_point()  # batch normalisation counts its batches
+            if tensor.is_floating_point()  # batch normalization counts its batches
         }
 
     def load_arrays(self, arrays: Mapping[str, Floats32]) -> None:
-        """Goes on from what `to_arrays` gave.
-
-        Raises:
-            KeyError, RuntimeError: One is missing, or of another shape.
-        """
+        """Go on from what `to_arrays` gave."""
         state = self.state_dict()
         known = {name: arrays[name.split(".", 1)[1]] for name in state if state[name].is_floating_point()}
         self.load_state_dict(state | {name: torch.tensor(array) for name, array in known.items()})
@@ -238,7 +227,7 @@ def _highest(features: Tensor, inside: Tensor) -> Tensor:
 
 
 def _remember(layer: nn.Module, memory: int) -> None:
-    """Sets the gates' biases so that units keep their state for 1 to `memory` steps: chrono initialisation."""
+    """Set the gates' biases so that units keep their state for 1 to `memory` steps: chrono initialization."""
     biases, others = layer.get_parameter("bias_ih_l0"), layer.get_parameter("bias_hh_l0")
     hidden = len(biases) // 4
     with torch.no_grad():

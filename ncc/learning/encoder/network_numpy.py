@@ -1,15 +1,22 @@
 """The LSTM encoder and its head in NumPy, because importing torch takes longer than the answer."""
 
+import hashlib
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Self
 
 import numpy as np
+from msgspec import Meta, ValidationError, convert
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import AssetError, InputError
-from ncc.learning.encoder.config import EncoderConfig, Pooling
+from ncc.learning.encoder.config import EncoderConfig, HeadConfig, Pooling
+from ncc.learning.programs.table import EncodedProgram
+from ncc.system.files.models import read_model, write_model
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -30,7 +37,7 @@ class NumpyEncoder:
     config: EncoderConfig
 
     def __post_init__(self) -> None:
-        """Checks that all tensors are there and fit each other."""
+        """Check that all tensors are there and fit each other."""
         if self.config.layers > len(self.tensors):  # before a shape is worked out for every layer
             raise InputError(f"an encoder of {self.config.layers} layers")
         _check_shapes(self.tensors, self._shapes())
@@ -119,7 +126,7 @@ class NumpyHead:
     vector_size: int
 
     def __post_init__(self) -> None:
-        """Checks that all tensors are there and fit each other."""
+        """Check that all tensors are there and fit each other."""
         (dense, features), outputs = self.tensors["dense.weight"].shape, self.num_outputs
         norms = ["weight", "bias", *(["running_mean", "running_var"] if self._over_batch else [])]
         shapes: Shapes = {f"norm.{name}": (features,) for name in norms}
@@ -150,7 +157,7 @@ class NumpyHead:
 
         Args:
             vector: (vector_size,) float32, from `NumpyEncoder.encode`.
-            auxiliary: (samples, num_auxiliary) float32, standardised as in training; None stands for one sample.
+            auxiliary: (samples, num_auxiliary) float32, standardized as in training; None stands for one sample.
         """
         t = self.tensors
         features = vector[None, :]
@@ -180,11 +187,7 @@ class NumpyNetwork:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats32], config: EncoderConfig) -> Self:
-        """Takes what ``EncoderNetwork.to_arrays`` gave; of the outputs those that are for training alone are left out.
-
-        Raises:
-            InputError: A tensor is missing, left over or of a wrong shape.
-        """
+        """Take what ``EncoderNetwork.to_arrays`` gave, without outputs that are for training alone."""
         head = {name: array for name, array in arrays.items() if name.startswith(_HEAD)}
         encoder = NumpyEncoder(
             {name: array for name, array in arrays.items() if name not in head and name != "vectors"}, config
@@ -220,11 +223,7 @@ class Ensemble:
         return replace(self, members=tuple(rescale(member) for member in self.members))
 
     def encode(self, vectors: Floats32) -> Floats32:
-        """The members' vectors of one sequence, (members, vector_size) float32, from its statements' (time, dim).
-
-        Raises:
-            AssetError: They read vectors of another number of dimensions.
-        """
+        """The members' vectors of one sequence, (members, vector_size) float32, from its statements' (time, dim)."""
         for dim in {member.encoder.dim for member in self.members} - {vectors.shape[1]}:
             raise AssetError(
                 f"the head's networks read vectors of {dim} dimensions, but the embedding's have {vectors.shape[1]}; "
@@ -239,7 +238,7 @@ class Ensemble:
 
 
 def _check_shapes(tensors: Mapping[str, Floats32], shapes: Shapes) -> None:
-    """Names what is missing, left over or of a wrong shape."""
+    """Name what is missing, left over or of a wrong shape."""
     names = shapes.keys() | tensors.keys()
     wrong = sorted(n for n in names if n not in shapes or n not in tensors or tensors[n].shape != shapes[n])
     if wrong:
@@ -272,3 +271,176 @@ def _lstm_layer(inputs: Floats32, weight_ih: Floats32, weight_hh: Floats32, bias
 
 def _sigmoid(x: Floats32) -> Floats32:
     return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)
+
+
+LONGEST = 768
+"""Statements of a program that a network reads."""
+
+
+def program_encoder(hidden: int = 128, layers: int = 1, buckets: int = 8192) -> EncoderConfig:
+    """The classifier's encoder: statements and literals, read from both ends, pooled by mean, maximum and attention."""
+    return EncoderConfig(
+        hidden=hidden,
+        layers=layers,
+        bidirectional=True,
+        pooling=("mean", "max", "attention"),
+        pool_inputs=True,
+        buckets=buckets,
+        dropout=0.3,
+        last_dropout=0.3,
+        word_dropout=0.1,
+        train_vectors=True,
+    )
+
+
+def program_head(dense: int = 256) -> HeadConfig:
+    """The classifier's head on top of it."""
+    return HeadConfig(dense=dense, norm="layer", dropout=0.3, dense_dropout=0.3)
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramNetwork:
+    """A trained network.
+
+    Attributes:
+        network: Encoder and head.
+        vectors: (rows, dim) float32 of the statements that programs of the training set used.
+        row: (num_words,) int32 row of `vectors` for each word of the embedding; those of words that no program of the
+            training set used are their nearest neighbours' among those that some did.
+        max_length: Statements of a program that are read.
+    """
+
+    network: NumpyNetwork
+    vectors: Floats32
+    row: Ints32
+    max_length: Annotated[int, Meta(ge=1, le=1 << 20)] = LONGEST
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit each other."""
+        if self.vectors.ndim != 2 or self.vectors.shape[1] != self.network.encoder.dim:
+            raise InputError(f"vectors of shape {self.vectors.shape} for an encoder of {self.network.encoder.dim}")
+        if not self.vectors.size or not self.row.size:
+            raise InputError("a network without vectors or words")
+        if self.row.ndim != 1 or ((self.row < 0) | (self.row >= len(self.vectors))).any():
+            raise InputError(f"row is of shape {self.row.shape}, or leads out of {len(self.vectors)} vectors")
+        if self.network.head.num_auxiliary:
+            raise InputError(f"a head that takes {self.network.head.num_auxiliary} auxiliary numbers")
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, Floats32], config: EncoderConfig, row: Ints32, max_length: int = LONGEST
+    ) -> Self:
+        """Take what ``EncoderNetwork.to_arrays`` gave."""
+        return cls(NumpyNetwork.from_arrays(arrays, config), arrays["vectors"], row, max_length)
+
+    @property
+    def config(self) -> EncoderConfig:
+        """Of the encoder."""
+        return self.network.encoder.config
+
+    @property
+    def num_classes(self) -> int:
+        """Outputs."""
+        return self.network.head.num_outputs
+
+    @property
+    def dense(self) -> int:
+        """Units of the layer before the classes."""
+        return len(self.network.head.tensors["dense.bias"])
+
+    @property
+    def tensors(self) -> dict[str, Floats32]:
+        """All that was learnt, by torch's names."""
+        return {"vectors": self.vectors, **self.network.tensors}
+
+    def encode(self, program: EncodedProgram) -> Floats32:
+        """The encoder's vector of a program, (vector_size,) float32."""
+        words = program.words[: self.max_length]
+        start = program.literal_start[: len(words) + 1]
+        return self.network.encoder.encode(self.vectors[self.row[words]], program.literals, start)
+
+    def scores(self, program: EncodedProgram) -> Floats32:
+        """The network's outputs, (num_classes,) float32."""
+        return np.asarray(self.network.head.outputs(self.encode(program))[0])
+
+
+_FORMAT_VERSION = 1
+_OWN = ("vectors", "projection")
+
+
+@dataclass(frozen=True, eq=False)
+class LSTMEncoder:
+    """An encoder trained by contrast, answering in NumPy.
+
+    Attributes:
+        vectors: (num_words, statement_dim) float32 vectors of an embedding's statements, as they were trained.
+        encoder: LSTM layers and pooling.
+        projection: (dim, encoder.vector_size) float32, the last layer.
+        longest: Statements that it reads, the first ones.
+        about: How it was made.
+    """
+
+    vectors: Floats32
+    encoder: NumpyEncoder
+    projection: Floats32
+    longest: int
+    about: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        """Check that its parts fit each other."""
+        if self.vectors.shape[1:] != (self.encoder.dim,) or self.projection.shape[1:] != (self.encoder.vector_size,):
+            raise InputError(f"an LSTM with vectors {self.vectors.shape} and a last layer {self.projection.shape}")
+        if self.longest < 1:
+            raise InputError(f"an LSTM that reads {self.longest} statements")
+
+    def __repr__(self) -> str:
+        return f"LSTMEncoder({len(self.vectors)} statements, {self.encoder.config.hidden} units → {self.dim})"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of what it learnt."""
+        digest = hashlib.sha256(repr((self.encoder.config, self.longest)).encode())
+        halves = self.vectors.astype(np.float16)  # as they are kept
+        for array in (halves, self.projection, *(tensor for _, tensor in sorted(self.encoder.tensors.items()))):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:12]
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of the vectors that it makes."""
+        return len(self.projection)
+
+    def encode(
+        self, words: NDArray[np.integer], literals: NDArray[np.uint32], literal_start: NDArray[np.integer]
+    ) -> Floats32:
+        """The vector of a function or a program, (dim,) float32 of length 1.
+
+        Args:
+            words: (m,) row of `vectors` of each statement, m at least 1.
+            literals: uint32 hashes, see `ncc.learning.programs.table.ProgramTable`.
+            literal_start: (m + 1,) offsets of the statements' literals.
+        """
+        start = np.asarray(literal_start[: self.longest + 1], np.int32)
+        vector = self.projection @ self.encoder.encode(self.vectors[words[: self.longest]], literals, start)
+        return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-12), np.float32)
+
+
+def save_lstm_encoder(encoder: LSTMEncoder, folder: str | os.PathLike[str]) -> None:
+    """Write ``lstm.safetensors`` and ``lstm.json``; vectors of statements as halves."""
+    card = {"config": asdict(encoder.encoder.config), "longest": encoder.longest, "about": dict(encoder.about)}
+    own: dict[str, NDArray[Any]] = {"vectors": encoder.vectors.astype(np.float16), "projection": encoder.projection}
+    write_model(Path(folder), "lstm", {"format_version": _FORMAT_VERSION, **card}, {**encoder.encoder.tensors, **own})
+
+
+def load_lstm_encoder(folder: str | os.PathLike[str]) -> LSTMEncoder:
+    """Read what `save_lstm_encoder` wrote."""
+    card, arrays = read_model(Path(folder), "lstm", _FORMAT_VERSION, _OWN, kinds="f", others=r"(?s).*")
+    tensors = {name: array.astype(np.float32) for name, array in arrays.items()}
+    try:
+        own = [tensors.pop(name) for name in _OWN]
+        if not all(np.isfinite(array).all() for array in (*own, *tensors.values())):
+            raise ValueError("a number is not finite")
+        encoder = NumpyEncoder(tensors, convert(card["config"], EncoderConfig))
+        return LSTMEncoder(own[0], encoder, own[1], convert(card["longest"], int), dict(card["about"]))
+    except (LookupError, TypeError, ValueError, ValidationError, InputError) as error:
+        raise AssetError(f"{folder}: not an LSTM encoder ({error}); it is damaged") from error

@@ -14,7 +14,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,21 @@ from numpy.typing import NDArray
 from ncc.arrays import Ints, Ints32, offsets
 from ncc.ir.reader.module import Module, NodeKind, opcode_number
 from ncc.ir.reader.native import OPCODES
-from ncc.learning.encoder.hashing import mixed
-from ncc.learning.programs.literals import statement_literals
+from ncc.learning.programs.table import statement_literals
+
+_FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9))
+_SHIFTS = (np.uint64(29), np.uint64(32))
+
+
+def mixed(first: NDArray[np.uint64], second: NDArray[np.uint64] | np.uint64) -> NDArray[np.uint64]:
+    """Two numbers as one, their bits well mixed; overflow is meant. Files that ship depend on it."""
+    with np.errstate(over="ignore"):
+        found: NDArray[Any] = first * _FACTORS[0] ^ (second + _FACTORS[0])
+        found ^= found >> _SHIFTS[0]
+        found *= _FACTORS[1]
+        found ^= found >> _SHIFTS[1]
+    return found
+
 
 BITS = 20
 KINDS = (
@@ -75,14 +88,10 @@ class PatternCounts(NamedTuple):
 
 
 def count_patterns(module: Module, bag: Ints) -> PatternCounts:
-    """Counts the patterns of a module's functions.
+    """Count the patterns of a module's functions.
 
-    Args:
-        module: The module.
+    Arrays:
         bag: (num_functions,) int64 number of the bag that each function's patterns go into, -1 for none.
-
-    Returns:
-        As many bags as the largest number says.
     """
     num_bags = int(bag.max(initial=-1)) + 1
     of_statement = bag[module.statement_function]
@@ -173,7 +182,7 @@ def _loop_depth(module: Module) -> Ints:
 
 
 def _summed(size: int, where: NDArray[np.integer], values: Uint64Array) -> Uint64Array:
-    """Sums of values for each place, whatever their order; overflow is meant."""
+    """Sum values for each place, whatever their order; overflow is meant."""
     sums = np.zeros(size, np.uint64)
     np.add.at(sums, where, values)
     return sums

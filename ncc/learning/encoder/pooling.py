@@ -4,10 +4,12 @@ A way of pooling is a subclass of `Pooler` in `POOLERS`; what it makes is known 
 different ones can't be compared.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -18,11 +20,50 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.optimised import as_if_optimised
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
-from ncc.learning.encoder.encoders import AnyEncoder, load_encoder
-from ncc.learning.encoder.linear import LinearEncoder, load_shipped_encoder
-from ncc.learning.encoder.lstm_encoder import LSTMEncoder
-from ncc.learning.programs.literals import statement_literals
-from ncc.learning.programs.table import own_functions
+from ncc.learning.encoder.linear import (
+    LinearEncoder,
+    load_linear_encoder,
+    load_shipped_encoder,
+    save_linear_encoder,
+)
+from ncc.learning.encoder.network_numpy import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
+from ncc.learning.programs.table import own_functions, statement_literals
+
+AnyEncoder = LinearEncoder | LSTMEncoder | str | os.PathLike[str]
+"""An encoder, or the folder that it is in."""
+
+
+def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncoder:
+    """Read an encoder of functions and modules.
+
+    Args:
+        folder: Written by `save_encoder` or ``ncc train encoder``; default the one that ships with ncc. An encoder is
+            returned as it is.
+
+    Raises:
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    if isinstance(folder, LinearEncoder | LSTMEncoder):
+        return folder
+    if folder is None:
+        return load_shipped_encoder()
+    return load_lstm_encoder(folder) if (Path(folder) / "lstm.json").exists() else load_linear_encoder(folder)
+
+
+def save_encoder(encoder: LinearEncoder | LSTMEncoder, folder: str | os.PathLike[str]) -> None:
+    """Write an encoder made by `ncc.train_encoder`.
+
+    Args:
+        encoder: To be written.
+        folder: Gets ``encoder.safetensors`` and ``encoder.json``, or ``lstm.safetensors`` and ``lstm.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    if isinstance(encoder, LSTMEncoder):
+        save_lstm_encoder(encoder, folder)
+    else:
+        save_linear_encoder(encoder, folder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +99,6 @@ class Pooler(ABC):
     ) -> Floats32:
         """Vectors of some functions, or of the whole module.
 
-        Args:
-            module: Read with `abstraction`, with one function or more.
-            functions: Numbers of functions; None for the module as a whole.
-            lookup: The module's statements in `embedding`, where they are looked up already.
-
         Returns:
             (num_functions, dim) float32; (1, dim) for the module.
         """
@@ -97,7 +133,7 @@ class MeanPooler(Pooler):
 class EncoderPooler(Pooler):
     """The encoder's vector, made of patterns of the code; length 1.
 
-    Functions that were compiled without optimisation are optimised first, and those of an older LLVM written as today's
+    Functions that were compiled without optimization are optimised first, and those of an older LLVM written as today's
     does, where it can read them; of a whole module those of the C++ library are left out.
 
     Attributes:
@@ -155,7 +191,7 @@ class LSTMPooler(Pooler):
     name: ClassVar[str] = "encoder"
 
     def __post_init__(self) -> None:
-        """Checks that the encoder knows the embedding's words."""
+        """Check that the encoder knows the embedding's words."""
         known = self.encoder.about.get("embedding")
         if known != self.embedding.fingerprint:
             raise InputError(
@@ -199,19 +235,7 @@ def load_pooler(
     embedding: AnyEmbedding | None = None,
     encoder: AnyEncoder | None = None,
 ) -> Pooler:
-    """A way of pooling by its name.
-
-    Args:
-        pooling: One of `POOLERS`; a pooler is returned as it is. Default "encoder", which needs no vectors of
-            statements, and "mean" where those alone are given.
-        embedding: Vectors of statements, or their folder; default those that ship with ncc.
-        encoder: For pooling by the encoder, one of your own, or its folder; default the one that ships with ncc.
-
-    Raises:
-        InputError: There is none of this name, a pooler and another embedding or encoder are given, an encoder and
-            another way of pooling, or one that was trained on another embedding.
-        AssetError: The embedding or the encoder can't be read.
-    """
+    """A way of pooling by its name."""
     if isinstance(pooling, Pooler):
         if embedding is not None and load_embedding(embedding).fingerprint != pooling.embedding.fingerprint:
             raise InputError("the pooler has another embedding than the one that is given")

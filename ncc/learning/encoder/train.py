@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ncc.learning.encoder.contrastive import ContrastiveTraining
     from ncc.learning.encoder.linear import LinearEncoder
     from ncc.learning.encoder.linear_fit import LabelledPatterns
-    from ncc.learning.encoder.lstm_encoder import LSTMEncoder
+    from ncc.learning.encoder.network_numpy import LSTMEncoder
     from ncc.learning.programs.labelled import LabelledFiles
 
 Progress = Callable[[str], None]
@@ -63,7 +63,7 @@ def train_encoder(
     about: dict[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> "LinearEncoder | LSTMEncoder":
-    """Trains the encoder on classes of programs and on builds of the same functions, and writes it.
+    """Train the encoder on classes of programs and on builds of the same functions, and write it.
 
     The linear one is what ships: it finds classes that it has not seen better than the LSTM does.
 
@@ -90,7 +90,7 @@ def train_encoder(
         function_share: Share of a batch that is functions; 0 learns from labels alone, 1 from functions.
         pretrained: Whether it begins with the embedding's vectors, or with random ones.
         literals: Whether it reads constants and outside names.
-        levels: Optimisation levels of the programs.
+        levels: Optimization levels of the programs.
         seed: Of what is drawn.
         jobs: Compilers at a time.
         device: Where the LSTM is trained: "cpu" or "cuda".
@@ -109,9 +109,9 @@ def train_encoder(
     """
     from ncc.learning.corpus.recipe import load_recipe
     from ncc.learning.embedding.embedding import load_embedding
-    from ncc.learning.encoder.encoders import load_encoder, save_encoder
-    from ncc.learning.encoder.lstm_encoder import LSTMEncoder
-    from ncc.learning.programs.loading import choose_classes, labelled_files, level_names, programs_cache
+    from ncc.learning.encoder.network_numpy import LSTMEncoder
+    from ncc.learning.encoder.pooling import load_encoder, save_encoder
+    from ncc.learning.programs.labelled import choose_classes, labelled_files, level_names, programs_cache
     from ncc.system.files.writing import check_folder
 
     if model not in ("linear", "lstm"):
@@ -176,7 +176,7 @@ def _programs(
 ) -> Iterator[tuple[Module, int]]:
     """Modules of labelled programs, each with the number of its class."""
     from ncc.ir.frontend.options import CompileOptions
-    from ncc.learning.programs.reading import ProgramReader
+    from ncc.learning.programs.ir_cache import ProgramReader
     from ncc.system.files.reading import InputFile
 
     readers = [ProgramReader(CompileOptions(optimization=level), abstraction, cache) for level in levels]
@@ -203,8 +203,8 @@ def _functions(
     tell: Progress,
 ) -> Iterator[tuple[Module, list[int], list[int]]]:
     """Modules of builds of files, each with its author's functions and the numbers that they have in all builds."""
-    from ncc.learning.corpus.files import CorpusFile, find_files
-    from ncc.learning.programs.kept import Compiler
+    from ncc.learning.corpus.recipe import CorpusFile, find_files
+    from ncc.learning.programs.ir_cache import Compiler
     from ncc.learning.programs.names import is_library_function
 
     compiler = Compiler(cache / "headers", cache / "ir")
@@ -275,7 +275,7 @@ def _train_lstm(
 ) -> "LSTMEncoder":
     """The first rank compiles, and the others read what it has compiled."""
     from ncc.learning.encoder.contrastive import fit_contrastive
-    from ncc.learning.encoder.lstm_encoder import save_lstm_encoder
+    from ncc.learning.encoder.network_numpy import save_lstm_encoder
     from ncc.learning.training.ranks import barrier, process_group, rank_and_world, torch_threads, training_lock
 
     checkpoint = output / "checkpoint.safetensors"

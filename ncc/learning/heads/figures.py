@@ -3,12 +3,12 @@
 A figure that is a function of sums costs one matrix product for all draws.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ncc.arrays import Floats
+from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
 
 
@@ -56,17 +56,11 @@ class Estimate:
 def estimate(
     terms: Floats, groups: np.ndarray, figures: Callable[[Floats], Floats], bootstrap: Bootstrap | None = None
 ) -> list[Estimate]:
-    """Puts intervals on figures that are functions of sums over rows.
+    """Put intervals on figures that are functions of sums over rows.
 
-    Args:
+    Arrays:
         terms: What is summed, (seeds, n, k) float64.
         groups: Rows of equal value are drawn together, (n,).
-        figures: From sums, (..., k), to figures, (..., f).
-        bootstrap: How intervals are drawn; they express which groups happened to be in the table, not the variance
-            of training, which `per_seed` shows. None for the defaults.
-
-    Returns:
-        The f figures, in order.
     """
     bootstrap = bootstrap or Bootstrap()
     codes = np.unique(groups, return_inverse=True)[1]
@@ -85,3 +79,16 @@ def estimate(
         Estimate(value=float(values.mean()), low=float(low), high=float(high), per_seed=values)
         for values, low, high in zip(per_seed, ends[0], ends[1], strict=True)
     ]
+
+
+def calibration_error(confidence: Floats, right: Bools, bins: int, least: float = 0.0) -> float:
+    """Mean distance between confidence and accuracy over bins of confidence, from the least that can be to 1."""
+    place = np.minimum(((confidence - least) / (1 - least) * bins).astype(int), bins - 1)
+    gap = np.bincount(place, confidence, bins) - np.bincount(place, right, bins)
+    return float(np.abs(gap).sum() / len(right))
+
+
+def accuracy_of_surest(right: Bools, sureness: Floats, percents: Sequence[int] = range(10, 101, 10)) -> list[float]:
+    """Share that is right among the surest, so many percent of all, one at least."""
+    order = np.argsort(-sureness, kind="stable")
+    return [float(right[order[: max(len(order) * percent // 100, 1)]].mean()) for percent in percents]

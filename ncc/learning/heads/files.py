@@ -50,21 +50,13 @@ class HeadFiles(Generic[H]):
     first: str | None = None
 
     def save(self, head: H, folder: str | Path) -> None:
-        """Writes ``head.safetensors`` and ``head.json``.
-
-        Raises:
-            OutputError: The folder can't be written.
-        """
+        """Write ``head.safetensors`` and ``head.json``."""
         model = next(name for name, kind in self.models.items() if isinstance(head, kind))
         parts = self.split.get(type(head), _split)(head)
         write_model(Path(folder), "head", {"format_version": self.version, "model": model, **parts.card}, parts.tensors)
 
     def load(self, folder: str | os.PathLike[str] | H | None, shipped: str = "") -> H:
-        """Reads what `save` wrote; a head is returned as it is, and None stands for the one that ships in a folder.
-
-        Raises:
-            AssetError: A file is missing, damaged, or of another format version, or there is no such model.
-        """
+        """Read what `save` wrote; a head is returned as it is, and None stands for the one that ships in a folder."""
         if folder is None:
             return cast(H, _load_shipped(self, shipped))
         if not isinstance(folder, str | os.PathLike):
@@ -125,11 +117,7 @@ def _join(kind: type[H], parts: HeadParts) -> H:
 
 
 def join_ensemble(parts: HeadParts) -> Ensemble:
-    """The ensemble that `split_ensemble` took apart.
-
-    Raises:
-        LookupError, TypeError, ValueError, InputError: They are of none.
-    """
+    """The ensemble that `split_ensemble` took apart."""
     sizes, members = parts.card["encoder"], convert(parts.card["members"], int)
     if not 1 <= members <= len(parts.tensors) or sizes.keys() != EncoderConfig.__dataclass_fields__.keys():
         raise ValueError(f"{members} members of {sizes!r:.80}")

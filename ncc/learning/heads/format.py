@@ -69,11 +69,7 @@ class ModelFormat(Generic[H]):
         write_model(Path(folder), self.stem, {"format_version": self.version, **card}, tensors)
 
     def load(self, folder: str | os.PathLike[str] | H | None, shipped: str = "") -> H:
-        """Read a folder; return a model as it is, and for None the one that ships in a folder of the assets.
-
-        Raises:
-            AssetError: A file is missing, damaged, or of another format version.
-        """
+        """Read a folder; return a model as it is, and for None the one that ships in a folder of the assets."""
         if folder is None:
             return cast(H, _load_shipped(self, shipped))
         if not isinstance(folder, str | os.PathLike):

@@ -53,10 +53,8 @@ class Boosted:
 def trees_of(fitted: Sequence[tuple[int, Any, float]], columns: Ints, targets: int) -> Boosted:
     """The trees of scikit-learn's ``HistGradientBoosting`` models of numeric columns.
 
-    Args:
-        fitted: Number of a target, a model of it, and the share that it has in it.
+    Arrays:
         columns: (k,) numbers of the columns that the models were fitted on.
-        targets: Number of targets.
     """
     base = np.zeros(targets)
     parts: list[tuple[int, float, NDArray[Any]]] = []
@@ -82,16 +80,7 @@ def trees_of(fitted: Sequence[tuple[int, Any, float]], columns: Ints, targets: i
 
 
 def read_trees(arrays: Mapping[str, NDArray[Any]], targets: int, columns: int) -> Boosted:
-    """Trees from the arrays of a file.
-
-    Args:
-        arrays: By the names of `TREE_DTYPES`.
-        targets: Number of targets that they must have.
-        columns: Number of columns that they may ask about.
-
-    Raises:
-        LookupError, ValueError: They are of no such trees.
-    """
+    """Trees from the arrays of a file."""
     nodes, trees = len(arrays["column"]), len(arrays["root"])
     shapes = {"base": targets, "root": trees, "target": trees}
     read = {name: _read(arrays[name], kind[0], shapes.get(name, nodes)) for name, kind in TREE_DTYPES.items()}

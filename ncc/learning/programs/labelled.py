@@ -22,12 +22,14 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import NO_FUNCTION
 from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
-from ncc.learning.programs.reading import ProgramReader, file_key
+from ncc.learning.data.registry import cache_folder, extracted
+from ncc.learning.embedding.embedding import Embedding
+from ncc.learning.programs.ir_cache import ProgramReader, file_key
 from ncc.learning.programs.table import ProgramTable, concatenate, no_program
 from ncc.learning.training.ranks import all_gather_object, barrier, rank_and_world, share_files
 from ncc.system.files.models import read_tensors
 from ncc.system.files.reading import InputFile, refuse_link_out
-from ncc.system.files.writing import write_atomically
+from ncc.system.files.writing import check_folder, write_atomically
 from ncc.system.workers.failures import failure_reason
 from ncc.system.workers.pool import Pool, Task
 
@@ -81,19 +83,14 @@ class ProgramSamples:
         return len(self.files)
 
     def without_answers(self, rows: Ints) -> Self:
-        """Returns a copy in which the classes of some rows are -1."""
+        """Return a copy in which the classes of some rows are -1."""
         label = self.label.copy()
         label[rows] = -1
         return replace(self, label=label)
 
 
 def find_labelled_files(folder: str | Path) -> LabelledFiles:
-    """Finds the files of a folder of folders, one for each class.
-
-    Raises:
-        InputError: There is no such folder, or fewer than two of its folders hold files that ncc reads, or one leads
-            out of it, or is a pipe or a device.
-    """
+    """Find the files of a folder of folders, one for each class."""
     folder = Path(folder)
     if not folder.is_dir():
         raise InputFileError(f"{folder}: not a folder")
@@ -142,23 +139,7 @@ def load_programs(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProgramSamples:
-    """Compiles and reads programs; what was done before is read from the cache. Ranks share the work.
-
-    Args:
-        files: What to read; files of IR are read as they are, the same for every level.
-        levels: Optimisation levels, as "-O1".
-        options: Other options of the compiler.
-        abstraction: Of the statements.
-        cache: Folder for precompiled headers, for IR, and for what was read; kept by content.
-        jobs: Processes.
-        progress: Called with the number of batches done and of all.
-
-    Raises:
-        InputError: No file compiles at all levels.
-        CompileError: The compiler does not work.
-        NccError: Processes that read can't be started.
-        OutputError: The cache can't be written.
-    """
+    """Compile and read programs; what was done before is read from the cache. Ranks share the work."""
     options = options or CompileOptions()
     readers = [
         ProgramReader(replace(options, optimization=level), abstraction or Abstraction(), cache) for level in levels
@@ -302,3 +283,90 @@ def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Seq
         ways=dict(Counter(way for row in kept.tolist() if isinstance(way := ways[0][row], str))),
         failures=failures,
     )
+
+
+def labelled_files(
+    folder: str | Path | None, levels: Sequence[str], data: str | None, classes: str | None = None
+) -> tuple[LabelledFiles, tuple[str, ...]]:
+    """The files of a folder of classes, POJ-104's by default, or of some, and the names of optimization levels."""
+    names = level_names(",".join(levels))
+    files = find_labelled_files(programs_folder(None if folder is None else Path(folder), data))
+    return (choose_classes(files, classes) if classes else files), names
+
+
+def choose_classes(
+    files: LabelledFiles, wanted: str, *, per_class: int | None = None, seed: int = 204
+) -> LabelledFiles:
+    """The files of some classes, by names and ranges of numbers, as "1-64,81,trees"."""
+    chosen: set[str] = set()
+    for word in map(str.strip, wanted.split(",")):
+        first, dash, last = word.partition("-")
+        span = range(int(first), int(last) + 1) if dash and first.isdecimal() and last.isdecimal() else ()
+        named = {word} if word in files.classes else {str(n) for n in span} & set(files.classes)
+        if not named:
+            raise InputError(f"classes: {word!r} names none of {', '.join(files.classes[:5])}, …")
+        chosen |= named
+    if len(chosen) < 2:
+        raise InputError(f"classes: expected two or more, found {', '.join(chosen)}")
+    names = tuple(name for name in files.classes if name in chosen)
+    number = np.array([names.index(name) if name in chosen else -1 for name in files.classes])
+    kept = np.flatnonzero(number[files.label] >= 0)
+    if per_class:
+        rng = np.random.default_rng(seed)
+        drawn = [rng.permutation(kept[number[files.label[kept]] == one])[:per_class] for one in range(len(names))]
+        kept = np.sort(np.concatenate(drawn))
+    paths = tuple(files.paths[row] for row in kept.tolist())
+    return replace(files, paths=paths, label=number[files.label[kept]], classes=names)
+
+
+def load_labelled_programs(
+    folder: str | Path | None,
+    levels: Sequence[str],
+    embedding: Embedding,
+    *,
+    cache: str | Path | None,
+    data: str | None,
+    jobs: int,
+    progress: Callable[[str], None] | None,
+    options: CompileOptions | None = None,
+    classes: str | None = None,
+) -> ProgramSamples:
+    """The programs of `labelled_files`, compiled at some levels and read for an embedding."""
+    files, names = labelled_files(folder, levels, data, classes)
+    place = None if cache is None else Path(cache)
+    check_folder(place)
+    samples = load_programs(
+        files,
+        names,
+        options=options,
+        abstraction=embedding.abstraction,
+        cache=place or programs_cache(),
+        jobs=jobs,
+        progress=tell_batches(progress),
+    )
+    if progress and rank_and_world()[0] == 0:
+        progress(f"{len(samples)} programs of {len(samples.classes)} classes; {len(samples.failures)} left out")
+    return samples
+
+
+def tell_batches(progress: Callable[[str], None] | None) -> Callable[[int, int], None] | None:
+    """Say how far reading programs has come."""
+    if not progress:
+        return None
+    return lambda done, total: progress(f"{done} of {total} batches of programs compiled and read")
+
+
+def programs_folder(folder: Path | None = None, data: str | None = None) -> Path:
+    """A folder with a folder of programs for each class: the one that is named, or POJ-104."""
+    return folder or extracted("poj104", "poj104.tar.xz", data) / "poj104"
+
+
+def programs_cache() -> Path:
+    """Where programs are kept once compiled and read."""
+    return cache_folder() / "programs"
+
+
+def level_names(levels: str) -> tuple[str, ...]:
+    """From "1,2" to "-O1" and "-O2"."""
+    names = (CompileOptions(optimization=level.strip()).optimization for level in levels.split(","))
+    return tuple(dict.fromkeys(names))

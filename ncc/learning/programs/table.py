@@ -1,5 +1,8 @@
 """Programs as classifiers read them: the statements of their authors' functions, in order, with their literals."""
 
+import itertools
+import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -8,9 +11,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32, offsets
-from ncc.ir.reader.module import Module
-from ncc.learning.programs.literals import statement_literals
-from ncc.learning.programs.names import is_library_function
+from ncc.ir.reader.module import Module, plain_name
+from ncc.ir.reader.native import find_literals
+from ncc.learning.programs.names import is_library_function, library_name
+
+_PIECE = re.compile(r"%[-+ #0-9.*hlLqjzt]*[A-Za-z]|[A-Za-z]+|[0-9]+")
+"""Conversions of ``printf``, words and numbers."""
+
+
+def statement_literals(module: Module, statements: Ints32) -> tuple[Ints32, NDArray[np.uint32]]:
+    r"""Find the literals of some statements.
+
+    Literals are integers and floating-point numbers as LLVM prints them (sizes of arrays and constant indices among
+    them; alignments, widths and numbers of metadata are none), strings that a statement refers to, whole and in
+    pieces (without the line ends and the 0 at their end, since compilers turn ``printf("…\n")`` into ``puts``), and
+    names of functions and variables that come from outside or from the C++ library, by `library_name`.
+
+    Arrays:
+        statements: (m,) int32.
+
+    Returns:
+        (m + 1,) int32 offsets of each statement's literals, and their hashes (CRC-32), uint32.
+    """
+    stop, token, texts = find_literals(module.ir, module.statement_offset[statements])
+    strings, external = module.string_constants, module.external_names
+    hashes = [
+        [zlib.crc32(said.encode("utf-8", "surrogateescape")) for said in _said(text, strings, external)]
+        for text in texts
+    ]
+    count = np.array([len(values) for values in hashes], np.int64)
+    first, times = np.cumsum(count) - count, count[token]
+    ends = offsets(times)
+    place = np.arange(ends[-1]) + np.repeat(first[token] - ends[:-1], times)
+    found = np.fromiter(itertools.chain.from_iterable(hashes), np.uint32, int(count.sum()))[place]
+    return ends[np.concatenate([[0], stop])].astype(np.int32), found
+
+
+def _said(literal: bytes, strings: dict[str, str], external: frozenset[str]) -> list[str]:
+    """What a literal of the text stands for."""
+    if literal.startswith(b"@"):
+        return _outside(plain_name(literal[1:]), strings, external)
+    return [f"number {literal.decode()}"]
+
+
+def _outside(name: str, strings: dict[str, str], external: frozenset[str]) -> list[str]:
+    """What a global's name stands for; nothing for what the author named, or what the statement says anyway."""
+    if name in strings:
+        text = strings[name].rstrip()
+        return [f"string {text}", *(f"piece {piece}" for piece in _PIECE.findall(text))]
+    if name.startswith("llvm.") or not (name in external or is_library_function(name)):
+        return []
+    return [f"name {library_name(name)}"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +74,7 @@ class ProgramTable:
         text_id: int32 index into `texts` of each statement.
         opcode: uint8 numbers of `ncc.ir.reader.native.OPCODES`.
         literal_start: (num_statements + 1,) int64 offsets into `literal`.
-        literal: uint32 hashes of constants and of outside names, see `ncc.learning.programs.literals`.
+        literal: uint32 hashes of constants and of outside names, see `ncc.learning.programs.table`.
     """
 
     texts: tuple[str, ...]
@@ -67,12 +118,9 @@ class EncodedProgram(NamedTuple):
 
 
 def describe_program(module: Module) -> ProgramTable:
-    """Takes the functions that are not the C++ library's or the compiler's; all, where there are no others.
+    """Take the functions that are not the C++ library's or the compiler's; all, where there are no others.
 
     Headers bring functions into a module by the hundred, others with every compiler and level.
-
-    Returns:
-        A table of one program.
     """
     statements = np.flatnonzero(own_functions(module)[module.statement_function] >= 0).astype(np.int32)
     used, text_id = np.unique(module.text_id[statements], return_inverse=True)

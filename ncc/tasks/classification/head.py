@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.learning.encoder.network_model import ProgramNetwork
+from ncc.learning.encoder.network_numpy import ProgramNetwork
 from ncc.learning.heads.format import ModelFormat, Stored
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.ngrams import NgramModel
@@ -73,14 +73,7 @@ class ClassifierHead:
         return f"ClassifierHead({len(self.classes)} classes, levels {', '.join(self.levels)})"
 
     def predict(self, *views: EncodedProgram) -> ClassScores:
-        """Classify a program.
-
-        Args:
-            views: The program at one optimization level or several, whose scores are averaged.
-
-        Raises:
-            InputError: There is no view.
-        """
+        """Classify a program."""
         if not views:
             raise InputError("expected a program, found none")
         scores = np.mean([self.scores(view) for view in views], axis=0) / self.temperature

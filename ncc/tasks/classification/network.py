@@ -14,7 +14,7 @@ from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.batches import CUTS, SequenceData, Sequences, encode_programs, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.encoder.network_model import ProgramNetwork, program_encoder, program_head
+from ncc.learning.encoder.network_numpy import ProgramNetwork, program_encoder, program_head
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import ProgramTable
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
@@ -119,17 +119,8 @@ def fit_network(
 ) -> TrainedNetwork:
     """Train a network on some rows; ranks share the work.
 
-    Args:
-        samples: Labelled programs.
+    Arrays:
         rows: (m,) int64 rows to learn from.
-        embedding: Vectors to start from.
-        training: How to train.
-        rng: Random generator.
-        init_from: A trained network to train further, in its sizes.
-        device: Torch device.
-        checkpoint: File from which a stopped run resumes.
-        progress: Called with the number of epochs done, the last one's mean loss, and the network.
-        statistics: Filled.
     """
     if init_from:
         training = training.in_sizes_of(init_from)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.embedding import Embedding
-from ncc.learning.encoder.hashing import mixed
+from ncc.learning.encoder.patterns import mixed
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import EncodedProgram, ProgramTable
 
@@ -80,13 +80,8 @@ def fit_ngrams(
 ) -> NgramModel:
     """Fit a linear support vector machine per class to some rows, at all levels of the samples.
 
-    Args:
-        samples: Labelled programs.
+    Arrays:
         rows: (m,) int64 rows to learn from.
-        embedding: Its vocabulary, with the back-off of unknown statements, gives the words.
-        rng: Random generator.
-        buckets: Number of buckets that n-grams are hashed into.
-        penalty: Weight of mistakes beside that of the squared weights ("C").
     """
     from scipy.sparse import vstack
     from sklearn.svm import LinearSVC
@@ -148,12 +143,11 @@ def hashed_ngrams(
     Those are the runs of up to three words, each statement's word with all its literals together, each literal, and
     each literal with its statement's word. No run leaves its program.
 
-    Args:
+    Arrays:
         words: (m,) int32 word of each statement.
         start: (n + 1,) offsets of the n programs' statements.
         literals: uint32 hashes, see `ncc.learning.programs.table.ProgramTable`.
         literal_start: (m + 1,) offsets of the statements' literals.
-        buckets: Number of buckets, at least 1.
 
     Returns:
         Program and bucket of every n-gram, as often as it occurs: two int64 arrays.

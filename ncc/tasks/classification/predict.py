@@ -46,7 +46,7 @@ class ProgramClasses:
         fits: False where no class fits: the program is less like the best one than 99 % of the programs of known
             classes are like theirs.
         compiled: How the source compiled, "IR" for IR; see `ncc.ir.frontend.snippets.compile_program`.
-        levels: Optimisation levels that were read; none for IR, which is read as it is.
+        levels: Optimization levels that were read; none for IR, which is read as it is.
         num_statements: Statements that were read, at all levels.
         unknown_rate: Share of them that backed off in the embedding.
     """
@@ -81,12 +81,12 @@ def classify(
     head: ClassifierHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> ProgramClasses:
-    """Says which problem a program solves.
+    """Say which problem a program solves.
 
     Args:
         source: C, C++ or IR; as for `ncc.embed`. A C or C++ program may lack its include lines.
         top: How many classes to give.
-        levels: Optimisation levels, as "-O1", at which source is compiled; what they say is averaged. Default those
+        levels: Optimization levels, as "-O1", at which source is compiled; what they say is averaged. Default those
             that the head was trained on.
         options: How source is compiled otherwise.
         language: As for `ncc.embed`.

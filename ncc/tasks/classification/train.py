@@ -17,9 +17,8 @@ from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import AssetError, InputError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.learning.heads.calibration_error import calibration_error
-from ncc.learning.programs.labelled import ProgramSamples
-from ncc.learning.programs.loading import load_labelled_programs
+from ncc.learning.heads.figures import calibration_error
+from ncc.learning.programs.labelled import ProgramSamples, load_labelled_programs
 from ncc.learning.programs.table import ProgramTable
 from ncc.learning.training.config import TrainingStatistics
 from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
@@ -73,7 +72,7 @@ def train_classifier(
     Args:
         folder: Has a folder of programs for each class; default POJ-104.
         output: Folder that gets the classifier, and while it is trained a checkpoint to go on from after a stop.
-        levels: Optimisation levels to compile programs at.
+        levels: Optimization levels to compile programs at.
         refit: A classifier, or its folder, to train further on all programs; its calibration and scores are kept.
         embedding: Vectors to begin with; default the one that ships with ncc.
         epochs: Passes over the programs.
@@ -110,7 +109,7 @@ def train_classifier(
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
-    from ncc.learning.encoder.network_model import program_encoder
+    from ncc.learning.encoder.network_numpy import program_encoder
     from ncc.learning.training.config import TrainingConfig
     from ncc.tasks.classification.network import NetworkTraining  # with torch
 
@@ -168,14 +167,7 @@ def fit_classifier(
     checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> ClassifierHead | None:
-    """Train on three fifths of the programs, calibrate on one, and measure on the last; with `refit`, train on all.
-
-    Returns:
-        The classifier; None on all ranks but the first, which are done when the network is.
-
-    Raises:
-        AssetError: The classifier to refit knows other classes, levels or words, or was measured on other programs.
-    """
+    """Train on three fifths of the programs, calibrate on one, and measure on the last; with `refit`, train on all."""
     from ncc.tasks.classification.network import fit_network  # with torch
 
     if refit:
@@ -334,11 +326,7 @@ class ProgramSplit:
 
 
 def split_samples(samples: ProgramSamples, *, is_grouped: bool = True) -> ProgramSplit:
-    """Split programs; near-duplicates are found at the first level.
-
-    Raises:
-        InputError: A part of the split is empty.
-    """
+    """Split programs; near-duplicates are found at the first level."""
     group = near_duplicates(next(iter(samples.views.values())))
     split = split_programs(samples.label, group, _SEED, is_grouped=is_grouped)
     if not min(len(split.train), len(split.valid), len(split.test)):
@@ -364,11 +352,9 @@ def near_duplicates(table: ProgramTable) -> Ints:
 def split_programs(label: Ints, group: Ints, seed: int, *, is_grouped: bool = True) -> ProgramSplit:
     """Split each class 3:1:1.
 
-    Args:
+    Arrays:
         label: (n,) int64 class of each program.
         group: (n,) int64 group of near-duplicates of each program.
-        seed: Random seed.
-        is_grouped: Keep a group on one side, that of its first program if it spans classes.
     """
     rng = np.random.default_rng(seed)
     unit = group if is_grouped else np.arange(len(label))

@@ -14,7 +14,7 @@ from ncc.errors import DataError, InputError
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit, read_times
 from ncc.kernels.reading import read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.learning.heads.calibration_error import calibration_error
+from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.folds import balanced_folds
 from ncc.system.files.writing import check_folder
 from ncc.tasks.devices.features import KernelFeatures, kernel_features, launch_columns

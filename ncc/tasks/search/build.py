@@ -18,8 +18,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.inputs import expand_inputs, load_module
 from ncc.learning.embedding.embedding import AnyEmbedding, normalised, save_embedding
-from ncc.learning.encoder.encoders import AnyEncoder, save_encoder
-from ncc.learning.encoder.pooling import Pooler, load_pooler
+from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_encoder
 from ncc.system.files.reading import STDIN, InputFile, read_input
 from ncc.system.files.tables import vectors_of
 from ncc.system.files.writing import check_folder, folder_lock

@@ -17,7 +17,7 @@ from ncc.learning.embedding import counts, embedding
 from ncc.learning.embedding.counts import load_counts, save_counts
 from ncc.learning.embedding.embedding import load_embedding, save_embedding
 from ncc.learning.encoder import linear as linear_encoder
-from ncc.learning.encoder.encoders import load_encoder, save_encoder
+from ncc.learning.encoder.pooling import load_encoder, save_encoder
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.head import FORMAT as CLASSIFIERS
 from ncc.tasks.coarsening.head import FILES as COARSENING_HEADS

@@ -228,7 +228,7 @@ def test_files_that_need_too_much_together_are_counted_apart(sources, tmp_path, 
         _batch(tmp_path / "whole", sources, "f0", "f1", "f2"),
     )
     run_inline(whole.task())
-    monkeypatch.setattr("ncc.learning.corpus.batch.read_module", read)
+    monkeypatch.setattr("ncc.learning.corpus.build.read_module", read)
     run_inline(batch.task())
     assert len(reads) == 4
     assert _failures(tmp_path / "batch") == {}

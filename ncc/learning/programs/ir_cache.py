@@ -1,14 +1,15 @@
-"""Turns one file of a labelled set into a program: compiles it, keeps its IR, reads and describes it."""
+"""Compiles a file by the first attempt that works, or reads the IR that an earlier run kept."""
 
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from ncc.errors import InputError, NccError
 from ncc.ir.frontend.clang import find_compiler
-from ncc.ir.frontend.compile import compile_source
+from ncc.ir.frontend.compile import compile_source, with_header
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.frontend.snippets import compile_program
@@ -18,6 +19,70 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.programs.table import ProgramTable, describe_program
 from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.writing import read_compressed, write_compressed
+
+Attempts = tuple[tuple[CompileOptions, str | None], ...]
+"""Options to try in order, each with a header to put before the file or None; none for a file of IR."""
+
+
+class Compilable(Protocol):
+    """A file, the folder that it may read ("" for that of the file alone), and how to compile it."""
+
+    @property
+    def path(self) -> str: ...  # noqa: D102
+    @property
+    def folder(self) -> str: ...  # noqa: D102
+    @property
+    def attempts(self) -> Attempts: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """Compiles files.
+
+    Attributes:
+        headers: Folder for precompiled headers.
+        kept: Folder of IR to look in first and to add to, or None.
+    """
+
+    headers: Path
+    kept: Path | None = None
+
+    def ir_of(self, file: Compilable) -> bytes:
+        """The IR of a file."""
+        if not file.attempts:
+            return read_input(file.path, file.folder or None)
+        kept = self._place(file)
+        if kept and (found := read_compressed(kept)):
+            return found
+        ir = self._compile(file)
+        if kept:
+            write_compressed(kept, ir)
+        return ir
+
+    def _compile(self, file: Compilable) -> bytes:
+        folder = [file.folder] if file.folder else []
+        for attempt, (options, header) in enumerate(file.attempts):
+            try:
+                if not header:
+                    return compile_source(file.path, options, readable=folder).ir
+                prepared = with_header(Path(header), options, self.headers, readable=folder)
+                return compile_source(file.path, prepared, readable=[*folder, Path(header).parent]).ir
+            except NccError:
+                if attempt == len(file.attempts) - 1:
+                    raise
+        raise AssertionError("source has at least one attempt")
+
+    def _place(self, file: Compilable) -> Path | None:
+        if not self.kept:
+            return None
+        digest = hashlib.sha256(repr((file.path, file.attempts)).encode())
+        try:
+            digest.update(read_input(file.path, file.folder or None))
+        except InputError:  # the compiler will say what is wrong
+            return None
+        name = digest.hexdigest()[:32]
+        return self.kept / name[:2] / f"{name}.ll.gz"
+
 
 _COMPILED = 1
 _READ = 4
@@ -51,19 +116,11 @@ class ProgramReader:
         return _COMPILED, name, replace(self.options, clang=None)
 
     def check_compiler(self) -> None:
-        """Compiles next to nothing, so that a compiler that does not work is not taken for programs that don't.
-
-        Raises:
-            CompileError: The compiler is missing or does not work.
-        """
+        """Compile next to nothing, so that a compiler that does not work is not taken for programs that don't."""
         compile_source(b"int main(void) { return 0; }\n", replace(self.options, language="c"))
 
     def read(self, path: InputFile) -> tuple[ProgramTable, str]:
-        """A program, and the way that it compiled.
-
-        Raises:
-            NccError: It does not compile, or its IR can't be read.
-        """
+        """A program, and the way that it compiled."""
         if is_ir_path(path):
             module = read_module(path, abstraction=self.abstraction)
             return describe_program(module), "IR"
@@ -85,11 +142,7 @@ class ProgramReader:
 
 
 def file_key(path: InputFile, options: CompileOptions) -> str:
-    """A hash of a file's text and extension, and of the flags that a compilation database has for it.
-
-    Raises:
-        InputError: The file can't be read, or leads out of its folder.
-    """
+    """A hash of a file's text and extension, and of the flags that a compilation database has for it."""
     flags = own_flags(path, options)
     key = hashlib.sha256(Path(path).suffix.encode() + read_input(path) + (repr(flags).encode() if flags else b""))
     return key.hexdigest()
