@@ -63,7 +63,11 @@ def test_every_format_is_there_in_its_present_version_and_small() -> None:
     assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 300_000
 
 
-REFUSED = {"classifier-v2": (ncc.load_classifier, "ncc train classify")}
+REFUSED = {
+    "classifier-v2": (ncc.load_classifier, "ncc train classify"),
+    "encoder-v1": (ncc.load_encoder, "ncc train encoder"),
+    "encoder-v2": (ncc.load_encoder, "ncc train encoder"),
+}
 """Folder of an earlier version → what refuses it, and the command that its message names."""
 
 
@@ -76,7 +80,7 @@ def test_an_earlier_version_is_refused_with_the_command_that_makes_it_again(name
 
 SHIPPED = {
     "embedding/embedding.json": {1},
-    "encoder/encoder.json": {1, 2},
+    "encoder/encoder.json": {3},
     "devmap/amd/head.json": {2},
     "devmap/nvidia/head.json": {2},
     "coarsening/head.json": {2},

@@ -15,8 +15,9 @@ DEVICE = ["predict-device", *FEW_KERNELS[:4], "--global-size", "1M", "--wgsize",
 COARSENING = ["predict-coarsening", *FEW_KERNELS[:4]]
 ASKED: dict[str, list[object]] = {
     "embedding-v1": ["embed", *MODULES[:3], "--level", "function", "--embedding"],
-    "encoder-v1": ["embed", *MODULES[:3], "--level", "function", "--encoder"],
-    "encoder-v2": ["embed", *MODULES[:3], "--level", "module", "--encoder"],
+    "encoder-v1": ["embed", MODULES[0], "--encoder"],
+    "encoder-v2": ["embed", MODULES[0], "--encoder"],
+    "encoder-v3": ["embed", *MODULES[:3], "--level", "module", "--encoder"],
     "times-v3": [*DEVICE, "--head"],
     "times-lstm-v3": [*DEVICE[:2], "--head"],
     "coarsening-v1": [*COARSENING, "--head"],

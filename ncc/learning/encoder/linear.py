@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import convert
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints, offsets
@@ -30,12 +31,10 @@ from ncc.system.files.models import read_model, write_model
 
 Level = Literal["module", "function"]
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _SMALLEST = np.float32(1e-12)
 _SHARPEST = 60
-_ARRAYS = ("keys", "rarity", "weights", "scale", "centre")
-_ANCHORS = "anchors"
-"""Not in the first version of the format, which takes nothing off."""
+_ARRAYS = ("keys", "rarity", "weights", "scale", "centre", "anchors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ class LinearEncoder:
             else (self.num_classes, share)
         )
         digest = hashlib.sha256(repr(settings).encode())
-        for name in (*_ARRAYS, _ANCHORS):
+        for name in _ARRAYS:
             digest.update(np.ascontiguousarray(getattr(self, name)).tobytes())
         return digest.hexdigest()[:12]
 
@@ -170,12 +169,13 @@ def save_linear_encoder(encoder: LinearEncoder, folder: str | os.PathLike[str]) 
     card = {
         "format_version": FORMAT_VERSION,
         "num_classes": encoder.num_classes,
+        "num_anchors": len(encoder.anchors),
         "repulsion": encoder.repulsion,
         "sharpness": encoder.sharpness,
         "share": dict(encoder.share),
         "about": dict(encoder.about),
     }
-    write_model(Path(folder), "encoder", card, {name: getattr(encoder, name) for name in (*_ARRAYS, _ANCHORS)})
+    write_model(Path(folder), "encoder", card, {name: getattr(encoder, name) for name in _ARRAYS})
 
 
 @cache
@@ -185,19 +185,21 @@ def load_shipped_encoder() -> LinearEncoder:
 
 
 def load_linear_encoder(folder: str | os.PathLike[str]) -> LinearEncoder:
-    """Read what `save_linear_encoder` wrote, by this version of ncc or an earlier one."""
-    card, arrays = read_model(Path(folder), "encoder", (1, FORMAT_VERSION), _ARRAYS, others=_ANCHORS)
+    """Read what `save_linear_encoder` wrote."""
     try:
-        if card["format_version"] == 1:
-            arrays[_ANCHORS] = np.zeros((0, int(card["num_classes"])), np.float32)
-            card |= {"repulsion": 0.0, "sharpness": 0.0}
+        card, arrays = read_model(Path(folder), "encoder", FORMAT_VERSION, _ARRAYS)
+    except AssetError as error:
+        raise AssetError(f"{error}; `ncc train encoder` makes one") from error
+    try:
+        if len(arrays["anchors"]) != convert(card["num_anchors"], int):
+            raise ValueError(f"{len(arrays['anchors'])} anchors")
         return LinearEncoder(
-            **{name: arrays[name] for name in (*_ARRAYS, _ANCHORS)},
-            num_classes=int(card["num_classes"]),
-            repulsion=float(card["repulsion"]),
-            sharpness=float(card["sharpness"]),
-            share={level: float(length) for level, length in dict(card["share"]).items()},
-            about=dict(card["about"]),
+            **arrays,
+            num_classes=convert(card["num_classes"], int),
+            repulsion=convert(card["repulsion"], float),
+            sharpness=convert(card["sharpness"], float),
+            share=convert(card["share"], dict[Level, float]),
+            about=convert(card["about"], dict[str, Any]),
         )
     except (LookupError, TypeError, ValueError, InputError) as error:
         raise AssetError(f"{folder}: not an encoder ({error}); it is damaged") from error

@@ -364,7 +364,7 @@ class ProgramNetwork:
         return np.asarray(self.network.head.outputs(self.encode(program))[0])
 
 
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 _OWN = ("vectors", "projection")
 
 
@@ -428,6 +428,7 @@ class LSTMEncoder:
 def save_lstm_encoder(encoder: LSTMEncoder, folder: str | os.PathLike[str]) -> None:
     """Write ``lstm.safetensors`` and ``lstm.json``; vectors of statements as halves."""
     card = {"config": asdict(encoder.encoder.config), "longest": encoder.longest, "about": dict(encoder.about)}
+    card |= {"num_words": len(encoder.vectors), "dim": encoder.dim}
     own: dict[str, NDArray[Any]] = {"vectors": encoder.vectors.astype(np.float16), "projection": encoder.projection}
     write_model(Path(folder), "lstm", {"format_version": _FORMAT_VERSION, **card}, {**encoder.encoder.tensors, **own})
 
@@ -440,7 +441,10 @@ def load_lstm_encoder(folder: str | os.PathLike[str]) -> LSTMEncoder:
         own = [tensors.pop(name) for name in _OWN]
         if not all(np.isfinite(array).all() for array in (*own, *tensors.values())):
             raise ValueError("a number is not finite")
+        if [len(array) for array in own] != [convert(card[name], int) for name in ("num_words", "dim")]:
+            raise ValueError(f"{len(own[0])} words, {len(own[1])} dimensions")
         encoder = NumpyEncoder(tensors, convert(card["config"], EncoderConfig))
-        return LSTMEncoder(own[0], encoder, own[1], convert(card["longest"], int), dict(card["about"]))
+        longest = convert(card["longest"], Annotated[int, Meta(ge=1, le=1 << 20)])
+        return LSTMEncoder(own[0], encoder, own[1], longest, convert(card["about"], dict[str, Any]))
     except (LookupError, TypeError, ValueError, ValidationError, InputError) as error:
         raise AssetError(f"{folder}: not an LSTM encoder ({error}); it is damaged") from error

@@ -124,6 +124,8 @@ def _join(hint: Any, card: Any, path: str, stored: Stored, tensors: dict[str, ND
         arrays = {name[len(path) + 1 :]: _checked(tensors.pop(name), array, stored, name) for name in names}
         return arrays[""] if array is hint else arrays
     if kinds := _kinds(hint):
+        if not isinstance(card, dict):
+            raise TypeError(f"{path} is {card!r:.40}")
         kind = kinds[0] if len(kinds) == 1 else {each.__name__: each for each in kinds}[card["kind"]]
         return kind(
             **{
