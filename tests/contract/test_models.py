@@ -94,7 +94,7 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
     "embedding": {"abstraction: empty object": READ, "tensor vectors longer": READ, "a tensor too many": READ},
     "encoder": {"a tensor too many": READ},
     "LSTM encoder": {},
-    "classifier": {},
+    "classifier": {"tensor network.network.encoder.tensors.query.bias scalar": READ},  # its shape in files is (1,)
     "device head": {"without embedding_id": READ, "a tensor too many": READ},
     "device head of several kinds": {"a tensor too many": READ},
     "LSTM device head": {

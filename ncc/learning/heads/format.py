@@ -10,8 +10,8 @@ msgspec's ``Meta``::
 
     familiar: Annotated[float, Meta(gt=0, le=1e6)]
 
-A file has exactly the declared fields and arrays, every number of an array is finite and within its bound. Whatever
-depends on several fields, such as shapes, is for ``__post_init__`` to refuse by an `InputError` or ValueError.
+A file has exactly the declared arrays, in the shapes that its card lists, and every number is finite and within its
+bound. Whatever depends on several fields is for ``__post_init__`` to refuse by an `InputError` or ValueError.
 """
 
 import os
@@ -66,7 +66,8 @@ class ModelFormat(Generic[H]):
         """Write the two files into a folder."""
         tensors: dict[str, NDArray[Any]] = {}
         card = _split(model, self.kind, "", Stored(), tensors)
-        write_model(Path(folder), self.stem, {"format_version": self.version, **card}, tensors)
+        shapes = {name: list(array.shape) for name, array in tensors.items()}
+        write_model(Path(folder), self.stem, {"format_version": self.version, **card, "shapes": shapes}, tensors)
 
     def load(self, folder: str | os.PathLike[str] | H | None, shipped: str = "") -> H:
         """Read a folder; return a model as it is, and for None the one that ships in a folder of the assets."""
@@ -79,6 +80,8 @@ class ModelFormat(Generic[H]):
         except AssetError as error:
             raise AssetError(f"{error}; `{self.command}` makes one") from error
         try:
+            if convert(card["shapes"], dict[str, tuple[int, ...]]) != {name: a.shape for name, a in tensors.items()}:
+                raise ValueError("arrays of other shapes than the card says")
             model = _join(self.kind, card, "", Stored(), tensors)
             if tensors:
                 raise ValueError(f"{len(tensors)} arrays too many, such as {min(tensors)!r:.40}")

@@ -106,6 +106,7 @@ def test_another_card_is_refused(saved, change):
 ARRAYS = {
     "one too many": lambda arrays: arrays.update(extra=np.zeros(1, np.float32)),
     "one missing": lambda arrays: arrays.pop("half.rows"),
+    "of another shape": lambda arrays: arrays.update({"parts.2.slope": np.zeros(3, np.float32)}),
     "of another type": lambda arrays: arrays.update({"half.rows": np.zeros(2, np.int64)}),
     "beyond the bound": lambda arrays: arrays.update({"parts.0.slope": np.array([101], np.float32)}),
     "not a number": lambda arrays: arrays.update({"half.tensors.a.b": np.array([np.nan], np.float16)}),

@@ -137,13 +137,16 @@ def test_a_card_with_a_wrong_value_is_refused(saved, place, value):
 
 
 def _damage(folder, **changes):
-    """Changes tensors of the file."""
+    """Changes tensors of the file, and the shapes that the card says."""
     tensors = load_file(folder / "head.safetensors")
     for name, change in changes.items():
         assert name in tensors
         tensors[name] = change(tensors.get(name))
     kept = {name: np.array(tensor, order="C") for name, tensor in tensors.items()}
     save_file(kept, folder / "head.safetensors")
+    card = json.loads((folder / "head.json").read_bytes())
+    card["shapes"] = {name: list(tensor.shape) for name, tensor in kept.items()}
+    (folder / "head.json").write_text(json.dumps(card))
 
 
 @pytest.mark.parametrize("part", ["ngrams", "output"])
