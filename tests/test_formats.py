@@ -81,8 +81,8 @@ def test_an_earlier_version_is_refused_with_the_command_that_makes_it_again(name
 SHIPPED = {
     "embedding/embedding.json": {1},
     "encoder/encoder.json": {3},
-    "devmap/amd/head.json": {2},
-    "devmap/nvidia/head.json": {2},
+    "devmap/amd/head.json": {3},
+    "devmap/nvidia/head.json": {3},
     "coarsening/head.json": {2},
     "gpu/head.json": {1},
     "classify/head.json": {3},
