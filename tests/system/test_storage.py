@@ -37,6 +37,15 @@ def test_a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it(tmp_path):
     assert [child.name for child in path.parent.iterdir()] == ["file.bin"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_or_device_is_never_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with refuses(OutputError, "pipe", "device"):
+        write_atomically(tmp_path / "pipe", b"data")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert [child.name for child in tmp_path.iterdir()] == ["pipe"]
+
+
 def test_permissions_are_those_that_open_would_give(tmp_path):
     for mask in (0o022, 0o077, 0o002):
         before = os.umask(mask)

@@ -37,6 +37,8 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     with _output_errors(path):
+        if _is_special(path):
+            raise OutputError(f"{path}: is a pipe or a device, which a file can't replace")
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with temporary.open("xb") as file:  # with the permissions that any new file gets
@@ -65,6 +67,14 @@ def write_output(path: str | os.PathLike[str], data: bytes) -> None:
                 special.write(data)
             return
     write_atomically(os.path.realpath(path) if path.is_symlink() else path, data)
+
+
+def _is_special(path: Path) -> bool:
+    """Return True for a pipe or a device, which root could replace by a file."""
+    with suppress(FileNotFoundError):
+        mode = path.stat().st_mode
+        return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    return False
 
 
 def _open_special(path: Path) -> IO[bytes] | None:
