@@ -44,7 +44,7 @@ RESULT = Path(__file__).with_name("results") / "ir_speed.json"
 # name → (SIZE in the sources, optimization level)
 SIZES = {"small": (1, "-O0"), "optimised": (3, "-O1"), "medium": (2, "-O0"), "large": (4, "-O0")}
 
-READ = "from ncc.ir.graph import build_xfg\nfrom ncc.ir.reader import read_module\n"
+READ = "from ncc.ir.graph.xfg import build_xfg\nfrom ncc.ir.reader.reader import read_module\n"
 READ_FILE = READ + "import sys\ngraph = build_xfg(read_module(sys.argv[1]))\n"
 PEAK = """import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)

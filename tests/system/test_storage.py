@@ -133,7 +133,7 @@ def test_a_large_file_is_written_in_pieces(tmp_path):
 
 def test_a_process_that_is_killed_while_it_writes_leaves_the_old_file(tmp_path):
     program = (
-        "import os, signal, sys\nfrom ncc.system.files.models import open_atomically\n"
+        "import os, signal, sys\nfrom ncc.system.files.writing import open_atomically\n"
         "with open_atomically(sys.argv[1]) as file:\n    file.write(bytes(1 << 20))\n    file.flush()\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -148,7 +148,7 @@ def test_a_file_that_may_not_grow_leaves_the_old_one(tmp_path):
     """A real error of the kernel, as of a disk that is full."""
     program = (
         "import resource, sys\nfrom ncc.errors import OutputError\n"
-        "from ncc.system.files.models import write_atomically\n"
+        "from ncc.system.files.writing import write_atomically\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
         "try:\n    write_atomically(sys.argv[1], bytes(1 << 20))\nexcept OutputError as error:\n    print(error)\n"
     )
@@ -258,7 +258,7 @@ def test_an_output_goes_through_pipes_and_links_and_leaves_them(tmp_path):
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
 def test_an_output_to_standard_output_goes_where_that_goes(tmp_path):
     script = (
-        "print('before'); from ncc.system.files.models import write_output; "
+        "print('before'); from ncc.system.files.writing import write_output; "
         "write_output({!r}, b'data\\n'); print('after')"
     )
     for name in ("/dev/stdout", str(tmp_path / "out")):

@@ -35,10 +35,10 @@ DEATHS = {
 
 if any("ncc.system.workers.pool" in word for word in sys.orig_argv):
     from ncc.ir import inputs
-    from ncc.learning.corpus import batch
-    from ncc.learning.programs import reading
+    from ncc.learning.corpus import build
+    from ncc.learning.programs import ir_cache
 
-    read_module = batch.read_module
+    read_module = build.read_module
 
     def deadly(source, *, name=None, **options):
         for word, die in DEATHS.items():
@@ -46,4 +46,4 @@ if any("ncc.system.workers.pool" in word for word in sys.orig_argv):
                 die(str(name or source))
         return read_module(source, name=name, **options)
 
-    batch.read_module = reading.read_module = inputs.read_module = deadly
+    build.read_module = ir_cache.read_module = inputs.read_module = deadly
