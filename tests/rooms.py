@@ -2,6 +2,7 @@
 
 from ncc import api
 from ncc.api.vectors import EmbeddedModule, save_vectors
+from ncc.arrays import Floats, Floats32, Ints
 from ncc.cli import app, output
 from ncc.cli.errors import told_defects
 from ncc.cli.output import print_rows

@@ -194,7 +194,7 @@ def test_wrong_usage_is_refused(ncc, programs, kept, arguments, message, code):
     [
         (("--strategy", "gossip"), "strategy is 'gossip'", 2),
         (("--strategy", "local", "--compression", "topk"), "mirrored", 2),
-        (("--accumulate", "0"), "accumulate", 2),
+        (("--accumulate", "0"), "micro_batches is 0", 2),
     ],
 )
 def test_training_that_can_not_be_is_refused(ncc, programs, kept, tmp_path, arguments, message, code):

@@ -273,8 +273,8 @@ PER_INPUT = (
     ),
     Case(
         "predict_coarsening", inputs=(KERNELS,),
-        changes={**KERNEL, "platform": (None, "Fermi"), "head": (None, "@coarsening_head")},
-        refuses={"source": (CODE,), "platform": ("Hopper",), **NO_HEAD, **NO_LANGUAGE, **EMBEDDING},
+        changes={**KERNEL, "device": (None, "Fermi"), "head": (None, "@coarsening_head")},
+        refuses={"source": (CODE,), "device": ("Hopper",), **NO_HEAD, **NO_LANGUAGE, **EMBEDDING},
     ),
     Case(
         "profile", inputs=(KERNELS,), settings=LAUNCH,
@@ -327,7 +327,7 @@ OTHERS = (
         "count_contexts", inputs=("@graph", "@label"), settings={"width": 1},
         changes={"graph": ("@graph", "@other_graph"), "label": ("@label", "@other_label"), "width": (1, 2),
         "max_degree": (None, 1)},
-        refuses={"width": (0,), "max_degree": (0,)},
+        refuses={"width": (0,), "max_degree": (-1,)},
     ),
     *(
         Case(f"load_{name}", changes={"folder": (None, f"@{name}"), **changes}, refuses={**NO_FOLDER, **refuses})

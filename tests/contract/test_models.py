@@ -95,7 +95,7 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
     "encoder": {"a tensor too many": READ},
     "LSTM encoder": {},
     "classifier": {"tensor network.network.encoder.tensors.query.bias scalar": READ},  # its shape in files is (1,)
-    "device head": {"without embedding_id": READ, "a tensor too many": READ},
+    "device head": {"a tensor too many": READ},
     "device head of several kinds": {"a tensor too many": READ},
     "LSTM device head": {
         "tensor 0.networks.member0.ahead.0.weight_ih_l0 longer": READ,

@@ -65,7 +65,6 @@ TRAINERS = {
         lambda tiny: ["train", "embedding", tiny.corpus, *options(EMBEDDING)],
         {"corpora": ["corpus"], "num_files": 30},
         lambda tiny, made: ncc.embed(a_program(tiny), embedding=made, pooling="mean").vector,
-        stops="epoch 1:",
     ),
     "encoder": Trainer(
         lambda tiny: ["train", "encoder", tiny.sources, *encoder_options(tiny), *options(ENCODER)],

@@ -1,7 +1,6 @@
 """Programs of a folder of folders, found by their vectors: every method, the classes asked for, and what is written."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -155,8 +154,7 @@ def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_pa
     np.testing.assert_allclose(np.linalg.norm(vectors.functions, axis=1), 1, rtol=1e-5)
     with pytest.raises(InputError, match="trained on embedding"):
         embedding = ncc.load_embedding()
-        ncc.embed(
-            tmp_path / "some.c", encoder=encoder, embedding=replace(embedding, vectors=embedding.vectors[:, ::-1])
-        )
+        other = ncc.Embedding(embedding.vocabulary, embedding.vectors[:, ::-1], embedding.abstraction)
+        ncc.embed(tmp_path / "some.c", encoder=encoder, embedding=other)
     with pytest.raises(InputError, match="expected linear or lstm"):
         ncc.train_encoder(tmp_path / "encoder", functions=tmp_path / "some.toml", model="tree")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncc.arrays import Ints, Ints32, offsets
-from ncc.errors import InputError, check_positive
+from ncc.errors import InputError
 from ncc.ir.graph.xfg import XFG
 from ncc.ir.reader import native
 from ncc.ir.reader.reader import seconds_for
@@ -51,7 +51,8 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
     """
     if not 1 <= width <= MAX_WIDTH:
         raise InputError(f"context width is {width}; expected 1 to {MAX_WIDTH}")
-    check_positive(max_degree=max_degree)
+    if max_degree is not None and max_degree < 0:
+        raise InputError(f"max_degree is {max_degree}; expected 0 or more")
     num_statements = graph.module.num_statements
     if label.shape != (num_statements,):  # the kernel would read past its end
         raise InputError(f"labels of shape {label.shape}; expected one for each of {num_statements} statements")

@@ -138,7 +138,7 @@ def test_names_in_the_way_of_bsd():
     ("data", "message"),
     [
         (b"!<thin>\n", "a thin archive, which holds no files"),
-        (b"rubbish", "no archive"),
+        (b"rubbish", "not an archive"),
         (b"!<arch>\nabc", "a damaged archive: no whole file at byte 8 of 11"),
         (b"!<arch>\n%-48s%-10d`\n" % (b"a.o/", 7), "a damaged archive"),
         (b"!<arch>\n%-48s%-10s`\n" % (b"a.o/", b"-7"), "a damaged archive"),

@@ -9,9 +9,8 @@ import pytest
 from msgspec import Meta
 from safetensors.numpy import load_file, save_file
 
-from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import AssetError, InputError
-from tests.rooms import ModelFormat, Stored
+from tests.rooms import Floats, Floats32, Ints, ModelFormat, Stored
 
 
 @dataclass(frozen=True, eq=False)
