@@ -118,15 +118,15 @@ def test_a_head_is_measured_at_another_level(ncc, programs, head, kept, tmp_path
         *("-o", tmp_path / "figures.json"),
     )
     assert finished.code == 0, finished.err
-    assert [line.split()[:2] for line in finished.out.splitlines()[1:-1] if line] == [
-        ["usual", "bundled"],
-        ["-O1", "bundled"],
-        ["-O3", "bundled"],
+    assert [line.split()[:2] for line in finished.out.splitlines()[2:-1] if line] == [
+        ["usual,", "bundled"],
+        ["-O1,", "bundled"],
+        ["-O3,", "bundled"],
     ]
     assert finished.out.splitlines()[-1].startswith("most frequent mistakes in the first row: ")
     figures = json.loads((tmp_path / "figures.json").read_text())
     assert [variant["level"] for variant in figures["variants"]] == ["usual", "-O1", "-O3"]
-    assert figures["variants"][0]["accuracy"] == figures["variants"][0]["usual_accuracy"]
+    assert figures["variants"][0]["accuracy"] == figures["variants"][0]["baseline_accuracy"]
 
 
 def test_a_classifier_is_trained_further_on_all_programs(ncc, programs, head, kept, tmp_path):
