@@ -117,7 +117,7 @@ def _scores(folder: Path) -> dict[str, object]:
     assert page.rstrip().endswith("</html>")
     return {
         "figures": _timeless(json.loads((folder / "scores.json").read_text())),
-        "runs": sorted(path.name for path in (folder / "runs").iterdir()),
+        "runs": sorted(path.name for path in (folder / "runs").iterdir() if path.name[0] != "."),  # of killed writers
     }
 
 

@@ -46,7 +46,7 @@ def count_statements(
             counts = load_counts(widths[0])
             result.counts.update(dict(zip(counts.texts, counts.statements.tolist(), strict=True)))
             continue
-        for item in expand_inputs([name]):
+        for item in expand_inputs([str(name)]):
             try:
                 if item.error:
                     raise InputError(item.error)
