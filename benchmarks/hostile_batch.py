@@ -21,7 +21,7 @@ from pathlib import Path
 
 import ncc
 from ncc.errors import NccError
-from ncc.ir.inputs import expand_inputs
+from ncc.ir.inputs import find_inputs
 from ncc.system.files.provenance import command_line, environment
 
 TIMEOUT_S = 5
@@ -92,7 +92,7 @@ def embed_alone(path: Path) -> list[list[float]]:
 def good_files(paths: list[Path]) -> list[Path]:
     """Files as given and those of folders; the ones that ncc can't embed as they stand are left out."""
     found = []
-    for item in expand_inputs([str(path) for path in paths]):
+    for item in find_inputs([str(path) for path in paths]):
         try:
             embed_alone(Path(item.name))
         except NccError:

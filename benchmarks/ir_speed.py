@@ -118,7 +118,7 @@ def measure_speed(text: Text, pairs: int) -> dict[str, Any]:
     for _ in range(pairs + 1):
         spent, graph = seconds_of(lambda: build_xfg(read_module(data)))
         ours.append(spent)
-        facts = {"statements": graph.module.num_statements, "edges": graph.num_edges, "route": graph.module.route}
+        facts = {"statements": graph.module.num_statements, "edges": graph.num_edges, "route": graph.module.read_via}
         del graph
         # in a fresh context, for the types of earlier texts would add up in the global one
         spent, parsed = seconds_of(lambda: llvm.parse_assembly(for_llvm, llvm.create_context()))

@@ -7,21 +7,28 @@ from ncc.ir.graph.contexts import count_contexts
 from ncc.ir.graph.xfg import XFG, build_xfg
 from ncc.ir.reader.module import Module, NodeKind
 from ncc.ir.reader.native import OPCODES
-from ncc.ir.reader.optimised import modern_text
+from ncc.ir.reader.optimized import modern_text
 
 __all__ = ["assert_same_reading", "check_module", "renumbered", "statements"]
 
 
 def check_module(module: Module) -> None:
     """Asserts that a module's arrays fit each other, and that a graph, contexts and a modern text can be made of it."""
-    num_statements, num_nodes, num_blocks = module.num_statements, module.num_nodes, len(module.block_node)
-    per_statement = (module.opcode, module.text_id, module.block, module.result, module.callee, module.source_line)
+    num_statements, num_nodes, num_blocks = module.num_statements, module.num_nodes, len(module.basic_block_label)
+    per_statement = (
+        module.opcode,
+        module.text_id,
+        module.basic_block,
+        module.result,
+        module.callee,
+        module.source_line,
+    )
     assert {len(array) for array in per_statement} == {num_statements}
     assert ((module.text_id >= 0) & (module.text_id < len(module.texts))).all()
     assert len(set(module.texts)) == len(module.texts)
     assert (module.opcode < len(OPCODES)).all()
     assert (module.source_line >= 0).all()
-    assert ((module.block >= 0) & (module.block < max(num_blocks, 1))).all()
+    assert ((module.basic_block >= 0) & (module.basic_block < max(num_blocks, 1))).all()
     for nodes in (module.result, module.callee, module.operand):
         assert ((nodes >= -1) & (nodes < num_nodes)).all()
     assert len(module.operand_start) == num_statements + 1
@@ -36,7 +43,7 @@ def check_module(module: Module) -> None:
     assert (np.diff(module.function_block) >= 1).all()
     assert (module.opcode[module.function_start[:-1]] == OPCODES.index("define")).all()
     assert (module.opcode == OPCODES.index("define")).sum() == module.num_functions
-    assert (np.diff(module.block) >= 0).all()
+    assert (np.diff(module.basic_block) >= 0).all()
     _check_nodes(module)
     graph = build_xfg(module)
     for ends in (graph.source, graph.target):
@@ -50,9 +57,9 @@ def _check_nodes(module: Module) -> None:
     num_nodes = module.num_nodes
     assert len(module.node_function) == len(module.node_definition) == num_nodes
     assert (module.node_kind <= NodeKind.RESULT).all()
-    assert (module.node_kind[module.block_node] == NodeKind.BLOCK).all()
+    assert (module.node_kind[module.basic_block_label] == NodeKind.BLOCK).all()
     assert (module.node_kind[module.function_node] == NodeKind.FUNCTION).all()
-    assert np.array_equal(module.node_definition[module.block_node], np.arange(len(module.block_node)))
+    assert np.array_equal(module.node_definition[module.basic_block_label], np.arange(len(module.basic_block_label)))
     assert np.array_equal(module.node_definition[module.function_node], np.arange(module.num_functions))
     defining = np.flatnonzero(module.result >= 0)
     assert np.array_equal(module.node_definition[module.result[defining]], defining)
@@ -72,7 +79,7 @@ def assert_same_reading(direct: Module, printed: Module) -> None:
     """Asserts that a module read as it stands and as LLVM prints it are the same: statements, operands and graph."""
     assert statements(direct) == statements(printed)
     assert renumbered(direct) == renumbered(printed)
-    for field in ("opcode", "operand_start", "block", "function_start", "function_block", "function_is_kernel"):
+    for field in ("opcode", "operand_start", "basic_block", "function_start", "function_block", "function_is_kernel"):
         assert getattr(direct, field).tolist() == getattr(printed, field).tolist(), field
     assert direct.source_line.tolist() == printed.source_line.tolist()
     assert direct.function_names == printed.function_names

@@ -21,17 +21,17 @@ from ncc.ir.graph.draw import edge_curves, page_data, to_html, to_svg
 from ncc.ir.graph.export import EXPORTERS, node_kind, to_dot, to_graphml, to_json, to_networkx
 from ncc.ir.graph.layout import LONGEST_ROW, Drawing, draw_function, draw_functions
 from ncc.ir.graph.xfg import XFG, EdgeKind, build_xfg
-from ncc.ir.inputs import expand_inputs, load_module, load_program
+from ncc.ir.inputs import find_inputs, load_module, load_program
 from ncc.ir.reader import llvm, native
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.agreement import find_mismatch
 from ncc.ir.reader.functions import find_function
 from ncc.ir.reader.llvm import LLVMWork, print_module, stop_helper
+from ncc.ir.reader.locations import Location, function_locations
 from ncc.ir.reader.module import Module, NodeKind, opcode_number
 from ncc.ir.reader.native import OPCODES, IRSyntaxError, find_literals, read_text
 from ncc.ir.reader.objects import is_bitcode
-from ncc.ir.reader.optimised import as_if_optimised, modern_text
-from ncc.ir.reader.places import Place, function_places
+from ncc.ir.reader.optimized import modern_text, optimize_if_needed
 from ncc.ir.reader.reader import print_canonically, read_module
 from ncc.kernels.addresses import access_pattern, thread_strides
 from ncc.kernels.control_flow import Loop, branch_probability, find_loops, successors

@@ -58,7 +58,7 @@ def _with(rest: bytes, function: bytes) -> bytes:
 def _is_whole(text: bytes) -> bool:
     """Whether a function does without the others of its module."""
     try:
-        return read_module(text).route == "direct"
+        return read_module(text).read_via == "direct"
     except IRError:
         return False
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow
     from numpy.typing import NDArray
 
-    from ncc.ir.inputs import ExpandedInput
+    from ncc.ir.inputs import Input as FoundInput
     from ncc.system.files.reading import InputFile
     from ncc.system.workers.shards import FileVectors
 
@@ -156,7 +156,7 @@ def _rows(file: "InputFile", *, work: "Callable[[InputFile], _Answer]") -> "File
 
 
 def _in_parts(
-    inputs: "Sequence[ExpandedInput]",
+    inputs: "Sequence[FoundInput]",
     *,
     work: functools.partial[_Answer],
     output: Path,

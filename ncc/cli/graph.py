@@ -32,12 +32,12 @@ def graph(
     from ncc import api
     from ncc.ir.graph.export import EXPORTERS, to_dict
     from ncc.ir.graph.xfg import EdgeKind
-    from ncc.ir.inputs import expand_inputs
+    from ncc.ir.inputs import find_inputs
     from ncc.system.files.writing import write_output
 
     if output and output.suffix not in EXPORTERS:
         raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(EXPORTERS)}")
-    if output and len(expand_inputs(inputs)) != 1:
+    if output and len(find_inputs(inputs)) != 1:
         raise InputError("-o takes one input; for several, use --json")
     is_drawn = output is not None and output.suffix in (".html", ".svg")
     if function is not None and not is_drawn:

@@ -20,7 +20,7 @@ from ncc.system.workers.failures import Warnings
 from ncc.system.workers.pool import ITEM_SECONDS, Pool
 
 if TYPE_CHECKING:
-    from ncc.ir.inputs import ExpandedInput
+    from ncc.ir.inputs import Input as FoundInput
 
 _Loaded = TypeVar("_Loaded")
 
@@ -45,12 +45,12 @@ def check_plot(plot: Path | None, arguments: Sequence[str]) -> None:
         InputError: Its extension is none that is drawn, or there are several inputs.
         OutputError: It can't be written.
     """
-    from ncc.ir.inputs import expand_inputs
+    from ncc.ir.inputs import find_inputs
     from ncc.system.files.pages import check_plot_path
 
     if plot is not None:
         check_plot_path(plot)
-        if len(expand_inputs(arguments)) != 1:
+        if len(find_inputs(arguments)) != 1:
             raise InputError("--plot takes one input")
         check_writable(plot)
 
@@ -64,7 +64,7 @@ def run_over(
     fields: Sequence[str] = (),
     kernels: bool = False,
     finish: Callable[[], None] | None = None,
-    results_of: "Callable[[Sequence[ExpandedInput]], Generator[Callable[[], Warned]]] | None" = None,
+    results_of: "Callable[[Sequence[FoundInput]], Generator[Callable[[], Warned]]] | None" = None,
     jobs: int = 1,
     compile_s: float = 0.0,
 ) -> None:
@@ -76,7 +76,7 @@ def run_over(
             function of a module, or a partial of one, where there is more than one job.
         tell: Called with what ``work`` returned, in the order of the inputs.
         as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of,
-            and ``left_out`` where functions did not compile.
+            and ``skipped_functions`` where functions did not compile.
         fields: Names that an object has, as null, also where its input failed, beside those of every command.
         kernels: Of a folder's C and C++, work on those alone that may hold a kernel.
         finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
@@ -87,11 +87,11 @@ def run_over(
     Raises:
         typer.Exit: With code 1 if an input failed, or 2 if none has the name that was asked for.
     """
-    from ncc.ir.inputs import expand_inputs
+    from ncc.ir.inputs import find_inputs
 
     failures: list[str] = []
     num_unknown = 0
-    inputs = expand_inputs(arguments, kernels=kernels)
+    inputs = find_inputs(arguments, kernels=kernels)
     results = (
         results_of(inputs)
         if results_of
@@ -135,7 +135,7 @@ def run_over(
         raise typer.Exit(2 if num_unknown == len(inputs) else 1)
 
 
-def _work_on(item: "ExpandedInput", work: Callable[[Input], Any]) -> Warned:
+def _work_on(item: "FoundInput", work: Callable[[Input], Any]) -> Warned:
     if item.error:
         raise NccError(item.error)
     with Warnings() as told:
@@ -145,8 +145,8 @@ def _work_on(item: "ExpandedInput", work: Callable[[Input], Any]) -> Warned:
 
 def fields_of(told: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     """What an answer says of warnings: their text, and which functions are left out, with reasons."""
-    left_out = {name: reason for functions in told.values() for name, reason in functions.items()}
-    return {"warning": "\n  ".join(told)} | ({"left_out": left_out} if left_out else {}) if told else {}
+    skipped = {name: reason for functions in told.values() for name, reason in functions.items()}
+    return {"warning": "\n  ".join(told)} | ({"skipped_functions": skipped} if skipped else {}) if told else {}
 
 
 @contextmanager

@@ -32,7 +32,7 @@ _MAX_NAMES = 3
 
 
 @dataclass(frozen=True)
-class ExpandedInput:
+class Input:
     """One thing to answer for: a file or "-" for standard input, or the reason why an argument led to none."""
 
     source: str | InputFile
@@ -44,26 +44,26 @@ class ExpandedInput:
         return str(self.source)
 
 
-def expand_inputs(arguments: Sequence[str], *, kernels: bool = False) -> list[ExpandedInput]:
+def find_inputs(arguments: Sequence[str], *, kernels: bool = False) -> list[Input]:
     """Expand the arguments of a command, folders and globs among them; ``kernels`` leaves out host code in folders."""
-    expanded: list[ExpandedInput] = []
+    expanded: list[Input] = []
     for argument in arguments:
         path = Path(argument)
         if argument == STDIN:
-            expanded.append(ExpandedInput(argument))
+            expanded.append(Input(argument))
         elif _holds(path.is_dir):
             found = _files_below(path, kernels)
             known = "kernels" if kernels else f"code: {' '.join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))}"
-            expanded += found or [ExpandedInput(argument, f"{argument}: no file in this folder holds {known}")]
+            expanded += found or [Input(argument, f"{argument}: no file in this folder holds {known}")]
         elif _holds(Path(split_member(argument)[0]).exists):  # a pipe is a file; a device is refused when it is read
             expanded += _modules(argument)
         elif glob.has_magic(argument):
             found_paths = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 (absolute patterns too)
             matches = [match for match in found_paths if Path(match).is_file()]
-            nothing = [ExpandedInput(argument, f"{argument}: no file matches this pattern")]
+            nothing = [Input(argument, f"{argument}: no file matches this pattern")]
             expanded += [item for match in matches for item in _modules(match)] or nothing
         else:
-            expanded.append(ExpandedInput(argument, f"{argument}: no such file or folder"))
+            expanded.append(Input(argument, f"{argument}: no such file or folder"))
     return expanded
 
 
@@ -75,7 +75,7 @@ def _holds(question: Callable[[], bool]) -> bool:
         return False
 
 
-def _files_below(folder: Path, kernels: bool) -> list[ExpandedInput]:
+def _files_below(folder: Path, kernels: bool) -> list[Input]:
     extensions = IR_EXTENSIONS | SOURCE_EXTENSIONS
     found = [
         Path(parent) / name for parent, _, names in os.walk(folder) for name in names if Path(name).suffix in extensions
@@ -93,22 +93,22 @@ def _may_hold_kernels(path: Path) -> bool:
         return True
 
 
-def _modules(path: str) -> list[ExpandedInput]:
+def _modules(path: str) -> list[Input]:
     """What a file that the user named holds; an object without bitcode is refused when it is read."""
     if Path(path).suffix != ".a":
-        return [ExpandedInput(InputFile(path))]
-    nothing = ExpandedInput(path, f"{path}: no file of this archive holds LLVM bitcode; {HOW_TO_EMBED}")
-    return [ExpandedInput(InputFile(module)) for module in modules_of(path)] or [nothing]
+        return [Input(InputFile(path))]
+    nothing = Input(path, f"{path}: no file of this archive holds LLVM bitcode; {HOW_TO_EMBED}")
+    return [Input(InputFile(module)) for module in modules_of(path)] or [nothing]
 
 
-def _found(path: Path, folder: Path) -> list[ExpandedInput]:
+def _found(path: Path, folder: Path) -> list[Input]:
     try:
         mode = path.stat().st_mode
     except OSError:  # reading it will say what is wrong
         mode = stat.S_IFREG
     if stat.S_ISREG(mode):
-        return [ExpandedInput(InputFile(module, str(folder))) for module in modules_of(path, folder)]
-    return [ExpandedInput(str(path), f"{path}: is a pipe or a device, not a file")]  # which may never end
+        return [Input(InputFile(module, str(folder))) for module in modules_of(path, folder)]
+    return [Input(str(path), f"{path}: is a pipe or a device, not a file")]  # which may never end
 
 
 def load_module(
@@ -128,7 +128,7 @@ def load_module(
         options: How source is compiled, and whether IR is verified; its ``language`` overrides the extension.
         language: The same: "c", "c++", "opencl" or "cuda"; goes before that of the options.
         abstraction: What statements keep.
-        readable: Folders that source may read as well; see `compile_source`. Of a file that `expand_inputs` found in a
+        readable: Folders that source may read as well; see `compile_source`. Of a file that `find_inputs` found in a
             folder, that one as well, and the file must not be a link out of it.
 
     Returns:
@@ -230,7 +230,9 @@ def _from_text(text: bytes, options: CompileOptions, abstraction: Abstraction | 
 
 
 def _read_compiled(compiled: CompiledSource, name: str, abstraction: Abstraction | None) -> Module:
-    return replace(read_module(compiled.ir, name=name, abstraction=abstraction), left_out=compiled.left_out)
+    return replace(
+        read_module(compiled.ir, name=name, abstraction=abstraction), skipped_functions=compiled.skipped_functions
+    )
 
 
 def _read_ir(

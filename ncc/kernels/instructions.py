@@ -110,7 +110,7 @@ class Instruction:
     def __init__(self, module: Module, statement: int) -> None:
         self.module, self.statement = module, statement
         self.opcode, self.operands = module.opcode_name(statement), module.operands(statement)
-        self.result, self.block = int(module.result[statement]), int(module.block[statement])
+        self.result, self.block = int(module.result[statement]), int(module.basic_block[statement])
 
     @cached_property
     def text(self) -> str:

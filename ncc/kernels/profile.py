@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.reader.locations import header_files
 from ncc.ir.reader.module import Module
-from ncc.ir.reader.places import header_files
 from ncc.kernels.addresses import Access
 from ncc.kernels.execution import LoopTrips, infer_arguments
 from ncc.kernels.launch import Launch, Threads, argument_names, check_arguments, given_arguments

@@ -148,7 +148,7 @@ def find_kernel(module: Module, name: str) -> int:
     shown = {number: demangle(module.function_names[number]) for number in kernels}
     fitting = {number: other for number in kernels if (other := split_kernel_name(shown[number]))[0] == plain}
     if not fitting:
-        for function, reason in module.left_out:
+        for function, reason in module.skipped_functions:
             if function == plain:
                 raise CompileError(f"{module.name}: {plain} does not compile: {reason}", (reason,))
         near = sorted(

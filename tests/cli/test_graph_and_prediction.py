@@ -318,7 +318,7 @@ def test_a_kernel_that_does_not_compile_is_told_with_its_reason(ncc, tmp_path):
     assert "two.cu: bad does not compile: use of undeclared identifier 'lost'" in refused.err
     (row,) = _rows(ncc(*launch, "--json").out)
     assert [kernel["demangled"] for kernel in row["kernels"]] == ["good(float*, int)"]
-    assert row["left_out"] == {"bad": "use of undeclared identifier 'lost'"}
+    assert row["skipped_functions"] == {"bad": "use of undeclared identifier 'lost'"}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def loops(blocks: str) -> dict[str, tuple[str, int | None]]:
     module = function(blocks)
 
     def name(block: int) -> str:
-        return module.node_name(int(module.block_node[block]))
+        return module.node_name(int(module.basic_block_label[block]))
 
     return {
         name(loop.header): (" ".join(name(block) for block in sorted(loop.blocks)), loop.trips)

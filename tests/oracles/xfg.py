@@ -108,7 +108,7 @@ class SlowXFG:
         operands = [node if node >= 0 else None for node in module.operand[places].tolist()]
         nodes = [node for node in operands if node is not None]
         labels = [node for node in nodes if module.node_kind[node] == NodeKind.BLOCK]
-        callee, result, block = (int(column[number]) for column in (module.callee, module.result, module.block))
+        callee, result, block = (int(column[number]) for column in (module.callee, module.result, module.basic_block))
         callee_function = int(module.function_of_node[callee]) if callee >= 0 else -1
         return Statement(
             number=number,
@@ -118,14 +118,14 @@ class SlowXFG:
             values=[node for node in nodes if node not in labels],
             block=block,
             function=int(module.statement_function[number]),
-            label=int(module.block_node[block]),
+            label=int(module.basic_block_label[block]),
             callee=callee_function if callee_function >= 0 else None,
             sink=result if result >= 0 else None,
         )
 
     def _homes(self) -> dict[int, int]:
         """The block of each node that a block defines."""
-        home = {int(node): block for block, node in enumerate(self.module.block_node)}
+        home = {int(node): block for block, node in enumerate(self.module.basic_block_label)}
         for statement in self.statements:
             if statement.sink is not None:
                 home[statement.sink] = statement.block
@@ -185,7 +185,7 @@ class SlowXFG:
             leading[block].add(edge.source)
             if edge not in self.outside:
                 reached[block].add(edge.target)
-        labels = self.module.block_node.tolist()
+        labels = self.module.basic_block_label.tolist()
         return {block: sorted(reached[block] - leading[block]) or [label] for block, label in enumerate(labels)}
 
     def add_ends(self, end: Statement, leaves: list[int]) -> None:

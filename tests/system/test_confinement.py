@@ -11,7 +11,7 @@ from tests.rooms import (
     CompileOptions,
     compile_program,
     compile_source,
-    expand_inputs,
+    find_inputs,
     landlock_version,
     load_module,
     load_program,
@@ -182,7 +182,7 @@ def test_a_home_that_is_given_whole_is_its_sources_one_by_one(tmp_path, monkeypa
         nosy.write_text(f'char key[] = {{\n#embed "{named}"\n}};\nchar *f(void) {{ return key; }}\n')
     monkeypatch.chdir(tmp_path)
     for given in (".", str(tmp_path)):
-        for item in expand_inputs([given]):
+        for item in find_inputs([given]):
             if "good" in item.name:
                 assert load_module(item.source).num_functions == 1
             else:
@@ -219,7 +219,7 @@ def test_a_source_of_a_hidden_folder_reads_the_code_in_it(project):
     (project / ".store" / "own.h").write_text("int own;\n")
     (project / ".store" / "f.c").write_text('#include "own.h"\nint f(void) { return own; }\n')
     (project / ".store" / "nosy.c").write_text('#include "token"\n')
-    by_name = {Path(item.name).name: item for item in expand_inputs([str(project)])}
+    by_name = {Path(item.name).name: item for item in find_inputs([str(project)])}
     assert load_module(by_name["f.c"].source).num_functions == 1
     with pytest.raises(CompileError, match="lies outside"):
         load_module(by_name["nosy.c"].source)
@@ -268,18 +268,18 @@ def test_a_system_header_that_is_missing_is_missed_without_a_hint(tmp_path):
 
 @with_landlock
 def test_a_folder_that_is_given_is_for_its_files_to_include(project):
-    by_name = {Path(item.name).name: item for item in expand_inputs([str(project)])}
+    by_name = {Path(item.name).name: item for item in find_inputs([str(project)])}
     assert sorted(by_name) == ["f.c", "up.c"]
     assert load_module(by_name["up.c"].source).num_functions == 1
     with pytest.raises(CompileError, match="lies outside"):
         load_module(Path(by_name["up.c"].name))  # the file alone
-    (alone,) = (item for item in expand_inputs([str(project / "src")]) if item.name.endswith("up.c"))
+    (alone,) = (item for item in find_inputs([str(project / "src")]) if item.name.endswith("up.c"))
     with pytest.raises(CompileError, match="lies outside"):
         load_module(alone.source)
 
 
 def test_programs_of_a_folder_read_it_too(project, tmp_path):
-    (item,) = (item for item in expand_inputs([str(project)]) if item.name.endswith("up.c"))
+    (item,) = (item for item in find_inputs([str(project)]) if item.name.endswith("up.c"))
     modules, way = load_program(item.source, ["-O1"], cache=tmp_path / "cache")
     assert (len(modules), way) == (1, "as it is")
     program = compile_program(str(project / "src" / "up.c"), CompileOptions(), tmp_path / "cache", readable=[project])
@@ -291,7 +291,7 @@ def test_a_link_out_of_a_folder_that_is_given_is_refused(project, name):
     secret = project.parent / "outside" / "secret"
     secret.write_text("root:x:0\n")
     (project / name).symlink_to(secret)
-    (item,) = (item for item in expand_inputs([str(project)]) if item.name.endswith(name))
+    (item,) = (item for item in find_inputs([str(project)]) if item.name.endswith(name))
     with pytest.raises(InputError, match=rf"{name}: is a link out of .*project, to .*secret; name that file itself"):
         load_module(item.source)
     with pytest.raises(InputError, match="is a link out of"):
@@ -301,5 +301,5 @@ def test_a_link_out_of_a_folder_that_is_given_is_refused(project, name):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_in_a_folder_is_not_waited_for(project):
     os.mkfifo(project / "pipe.ll")
-    (item,) = (item for item in expand_inputs([str(project)]) if item.name.endswith("pipe.ll"))
+    (item,) = (item for item in find_inputs([str(project)]) if item.name.endswith("pipe.ll"))
     assert item.error == f"{project}/pipe.ll: is a pipe or a device, not a file"

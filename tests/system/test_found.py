@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import Compiler, CorpusFile, InputFile, expand_inputs, found, load_module, read_input
+from tests.rooms import Compiler, CorpusFile, InputFile, find_inputs, found, load_module, read_input
 from tests.support.refuses import refuses
 
 LIKE_IR = "define void @name() {\n ret void\n}\n;.ll"
@@ -19,7 +19,7 @@ on_posix = pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="this sy
 def test_a_name_that_reads_like_ir_is_no_text(tmp_path, given):
     path = tmp_path / LIKE_IR
     path.write_text(MODULE)
-    (item,) = expand_inputs([{"whole name": str(path), "pattern": f"{tmp_path}/*.ll", "folder": str(tmp_path)}[given]])
+    (item,) = find_inputs([{"whole name": str(path), "pattern": f"{tmp_path}/*.ll", "folder": str(tmp_path)}[given]])
     assert load_module(item.source).function_names == ("content",)
     assert item.name == str(path)
 

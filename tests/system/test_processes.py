@@ -46,8 +46,8 @@ def test_messages_go_there_and_back_whatever_is_printed():
         for sent in (b"", message):
             process.send(sent, _soon())
             assert process.receive(_soon()) == sent[::-1]
-        process.hang_up()
-        assert process.ends_within(60)
+        process.close_stdin()
+        assert process.wait(60)
         assert process.end() == 0
         assert process.messages() == b"noise\nnoise\n"
 
@@ -59,12 +59,12 @@ def test_who_is_leaving_is_not_torn_out_of_it(told):
         process.send(b"x", _soon())
         assert process.receive(_soon()) == b"x"
         if told == "by its pipe":
-            process.hang_up()
+            process.close_stdin()
         else:
             process.process.terminate()
         _wait(process.num_message_bytes)
         process.process.terminate()
-        assert process.ends_within(60)
+        assert process.wait(60)
         assert process.messages() == b"leaving\nleft\n"
 
 
@@ -74,7 +74,7 @@ def test_who_hangs_is_noticed_and_who_ends_too():
             process.receive(_soon(0.2))
         with pytest.raises(TimeoutError):
             process.send(bytes(10_000_000), _soon(0.2))
-        assert not process.ends_within(0.1)
+        assert not process.wait(0.1)
         assert wait_for_answers([process], 0.1) == []
         assert signal_name(process.end()) == "SIGKILL"
         assert wait_for_answers([process], 0.1) == [process]
@@ -104,7 +104,7 @@ def test_a_message_beyond_all_measure_is_not_read():
 def test_long_messages_are_cut_in_the_middle():
     code = "import sys; sys.stderr.write('a' * 200_000 + 'b')"
     with WatchedProcess(_python(code), stdout=subprocess.DEVNULL) as process:
-        assert process.ends_within(60)
+        assert process.wait(60)
         assert process.num_message_bytes() == 200_001
         said = process.messages(1000)
     assert len(said) == 1000 + len(b"\n[...]\n") + 2**16

@@ -59,7 +59,7 @@ def coarsening_features(module: Module, function: int | None = None) -> Floats:
     sums: defaultdict[str, float] = defaultdict(float)
     statements = module.body(function)
     for statement in statements:
-        block = int(module.block[statement]) - first_block
+        block = int(module.basic_block[statement]) - first_block
         weight = _TRIPS ** min(int(depth[block]), _DEEPEST)
         kinds = _kinds(module, statement, stride)
         kinds += ["divergent"] * bool(divergent.region[block]) + ["divergent_loop"] * bool(divergent.loop[block])

@@ -9,7 +9,7 @@ import numpy as np
 
 from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.inputs import expand_inputs, load_module
+from ncc.ir.inputs import find_inputs, load_module
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.counts import load_counts
 from ncc.learning.embedding.train import load_abstraction
@@ -46,7 +46,7 @@ def count_statements(
             counts = load_counts(widths[0])
             result.counts.update(dict(zip(counts.texts, counts.statements.tolist(), strict=True)))
             continue
-        for item in expand_inputs([str(name)]):
+        for item in find_inputs([str(name)]):
             try:
                 if item.error:
                     raise InputError(item.error)

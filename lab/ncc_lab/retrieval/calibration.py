@@ -20,7 +20,7 @@ import numpy as np
 from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.inputs import expand_inputs, load_module
+from ncc.ir.inputs import find_inputs, load_module
 from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import normalised
 from ncc.learning.encoder.pooling import Pooler, load_pooler
@@ -46,7 +46,7 @@ def calibrate(
         raise InputError(f"levels are {', '.join(levels)}; expected two or more different ones")
     pooler = pooler or load_pooler(None, None, None)
     at_level: list[dict[tuple[str, str], tuple[Floats32, int]]] = [{} for _ in levels]
-    files = expand_inputs(inputs)
+    files = find_inputs(inputs)
     num_failed = 0
     for number, file in enumerate(files, 1):
         try:

@@ -49,11 +49,11 @@ def _wait(command: Sequence[str], environment: dict[str, str], timeout_s: float)
     nowhere = subprocess.DEVNULL
     with WatchedProcess(command, environment=environment, stdin=nowhere, stdout=nowhere) as watched:
         try:
-            is_done = watched.ends_within(timeout_s)
+            is_done = watched.wait(timeout_s)
         finally:
             if watched.process.poll() is None:  # torchrun keeps ranks outside its group, and is asked to end them
                 watched.process.terminate()
-                watched.ends_within(_GRACE_S)
+                watched.wait(_GRACE_S)
         if not is_done:
             return f"not done after {timeout_s:g} s, and ended"
         if not (exit_code := watched.end()):

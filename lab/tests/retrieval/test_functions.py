@@ -9,7 +9,7 @@ import ncc
 import ncc_lab
 from lab.tests.rooms import LEAST, IR2VecWheel, Units, anonymous, is_installed, own_functions_of
 from ncc.errors import InputError
-from tests.rooms import as_if_optimised, load_embedding, read_module
+from tests.rooms import load_embedding, optimize_if_needed, read_module
 
 MODULE = b"""; ModuleID = 'secret.c'
 source_filename = "secret.c"
@@ -73,7 +73,7 @@ attributes #0 = { noinline optnone }
 """
     text, _, _ = anonymous(look_up, keep_callees=False)
     abstraction = load_embedding().abstraction
-    optimised = as_if_optimised(read_module(text, abstraction=abstraction), abstraction)
+    optimised = optimize_if_needed(read_module(text, abstraction=abstraction), abstraction)
     assert optimised is not None
     assert any("= load i8" in one for one in optimised.texts)
 

@@ -103,13 +103,15 @@ def compile_source(
     device = _device_code(compiler, source, ways, readable) if language == "cuda" and refused.errors else None
     if device is None:
         raise refused
-    told, untold = device.left_out[:MOST_TOLD], device.left_out[MOST_TOLD:]
+    told, untold = device.skipped_functions[:MOST_TOLD], device.skipped_functions[MOST_TOLD:]
     for function, reason in told:
-        left_out = {"left_out": {function: reason}}
-        logger.warning("%s: %s does not compile, and is left out: %s", name, function, reason, extra=left_out)
+        skipped_functions = {"skipped_functions": {function: reason}}
+        logger.warning("%s: %s does not compile, and is left out: %s", name, function, reason, extra=skipped_functions)
     if untold:
-        left_out = {"left_out": dict(untold)}
-        logger.warning("%s: %d more functions do not compile, and are left out", name, len(untold), extra=left_out)
+        skipped_functions = {"skipped_functions": dict(untold)}
+        logger.warning(
+            "%s: %d more functions do not compile, and are left out", name, len(untold), extra=skipped_functions
+        )
     return device
 
 
@@ -128,10 +130,10 @@ def _device_code(
             if way is ways[-1] and not found:
                 raise
             continue
-        if device and not device.left_out:
+        if device and not device.skipped_functions:
             return device
         found += [device] if device else []
-    return min(found, key=lambda one: len(one.left_out), default=None)
+    return min(found, key=lambda one: len(one.skipped_functions), default=None)
 
 
 def _with_launches(language: str, options: CompileOptions, error: CompileError) -> CompileOptions | None:

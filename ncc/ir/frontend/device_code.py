@@ -78,21 +78,21 @@ def compile_device_code(
         command=compile_command(compiler, "cuda", None if isinstance(source, bytes) else source, run.options),
         language="cuda",
         warnings="",
-        left_out=tuple(code[1].items()),
+        skipped_functions=tuple(code[1].items()),
         empty_headers=tuple(empty),
     )
 
 
-def _nothing_left(name: str, left_out: dict[str, str], empty: Sequence[str]) -> CompileError:
-    why = "when what does not compile is left out" if left_out else "without headers that are not there"
+def _nothing_left(name: str, skipped_functions: dict[str, str], empty: Sequence[str]) -> CompileError:
+    why = "when what does not compile is left out" if skipped_functions else "without headers that are not there"
     lines = [f"{name}: no kernel is left {why}"]
-    lines += [f"{function}: {reason}" for function, reason in list(left_out.items())[:MOST_TOLD]]
-    if len(left_out) > MOST_TOLD:
-        lines.append(f"and {len(left_out) - MOST_TOLD} more functions")
+    lines += [f"{function}: {reason}" for function, reason in list(skipped_functions.items())[:MOST_TOLD]]
+    if len(skipped_functions) > MOST_TOLD:
+        lines.append(f"and {len(skipped_functions) - MOST_TOLD} more functions")
     lines.append(f"headers that were not found: {', '.join(empty)}; where they are on this machine: -I FOLDER")
     if parts := sorted({library for header in empty if (library := _library_of(header)) in _LIBRARIES}):
         lines.append(f"of {', '.join(parts)} ncc has a part; all of it: ncc's extra cuda, or --cuda-path")
-    return CompileError("\n  ".join(lines), tuple(left_out.values()))
+    return CompileError("\n  ".join(lines), tuple(skipped_functions.values()))
 
 
 class _Runs:
@@ -194,7 +194,7 @@ class _DeviceCodePruner:
         self.text, self.own = _without_markers(text, searched)
         heads = (_ATTRIBUTE.sub("", head[:_LONGEST_HEAD]) for head in self.text.split(_GLOBAL)[1:])
         self.kernels = frozenset(found[1] for head in heads if (found := _NAME.match(head)))
-        self.left_out: dict[str, str] = {}
+        self.skipped_functions: dict[str, str] = {}
         self.shared: set[int] = set()
         self.tries: dict[int, int] = {}  # by place of a function's brace; what is left out leaves its blanks
 
@@ -203,7 +203,7 @@ class _DeviceCodePruner:
         for _ in range(_MOST_ROUNDS):
             result = run.compile(self.text)
             if isinstance(result, FinishedProcess):
-                return self._with_lines(run, result), self.left_out
+                return self._with_lines(run, result), self.skipped_functions
             errors = self._errors(result.said)
             if not errors or not self._leave_out(errors):
                 return None
@@ -286,12 +286,12 @@ class _DeviceCodePruner:
             head = next((block for block in scope.blocks if begin <= block.open <= end), None)
             if head is not None and head.kind == "function":
                 if head.is_device:
-                    self.left_out.setdefault(head.name, reason)
+                    self.skipped_functions.setdefault(head.name, reason)
                 elif self._launches(head.open, head.close):  # such as a macro's that tests begin with
                     return begin, head.open - 1, f"void ncc_{begin}()"
             return begin, end, ""
         if function.is_device:
-            self.left_out.setdefault(function.name, reason)
+            self.skipped_functions.setdefault(function.name, reason)
             return (*scopes.unit(function.parent or scopes.file, function.open), "")
         self.tries[function.open] = tries = self.tries.get(function.open, 0) + 1
         inner = around[-1]

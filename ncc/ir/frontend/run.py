@@ -51,7 +51,7 @@ class CompiledSource:
         command: The command that printed it.
         language: One of `LANGUAGES`.
         warnings: What the compiler wrote to standard error; empty where it was content.
-        left_out: Functions of a CUDA or HIP file's device code that don't compile, each with the first error.
+        skipped_functions: Functions of a CUDA or HIP file's device code that don't compile, each with the first error.
         empty_headers: Headers of a CUDA or HIP file that were not found, and were taken to be empty.
     """
 
@@ -59,7 +59,7 @@ class CompiledSource:
     command: tuple[str, ...]
     language: str
     warnings: str
-    left_out: tuple[tuple[str, str], ...] = ()
+    skipped_functions: tuple[tuple[str, str], ...] = ()
     empty_headers: tuple[str, ...] = ()
 
 
@@ -215,7 +215,7 @@ def _run(
         given = subprocess.DEVNULL if stdin is None else temporary_file(files, stdin)
         stdout = temporary_file(files)
         process = files.enter_context(WatchedProcess(limited, environment=environment, stdin=given, stdout=stdout))
-        if not process.ends_within(timeout_s):
+        if not process.wait(timeout_s):
             raise subprocess.TimeoutExpired(limited, timeout_s)
         returncode, said = process.end(), process.messages()
         if failure := launcher_failure(returncode, said):

@@ -16,7 +16,7 @@ from ncc.ir.reader.functions import find_function, sample_names
 from ncc.system.files.pages import render_page
 from ncc.system.files.text import escape_control
 
-COLOURS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
+COLORS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
 """Of edges, by kind."""
 _COLUMN_PX, _ROW_PX = 7.25, 18
 """Of the pictures' font; the page has the same."""
@@ -33,7 +33,7 @@ def to_html(graph: XFG, function: str | None = None) -> str:
         data=base64.b64encode(packed).decode(),
         function=number,
         longest=LONGEST_ROW,
-        colours=COLOURS,
+        colours=COLORS,
     )
 
 
@@ -85,7 +85,7 @@ def to_svg(graph: XFG, function: str | None = None) -> str:
         view=(round(left * _COLUMN_PX) - _MARGIN_PX, -_MARGIN_PX, width, height),
         boxes=[_svg_box(drawing, box) for box in drawing.boxes],
         edges=_svg_edges(drawing),
-        colours=COLOURS,
+        colours=COLORS,
         row_px=_ROW_PX,
     )
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ncc.ir.graph.draw import COLOURS, to_html, to_svg
+from ncc.ir.graph.draw import COLORS, to_html, to_svg
 from ncc.ir.graph.xfg import XFG, EdgeKind
 from ncc.ir.reader.module import NodeKind
 from ncc.system.files.text import escape_control
@@ -107,7 +107,7 @@ def to_dot(graph: XFG) -> str:
             lines.append("  }")
     for source, target, statement, kind in _edge_rows(graph):
         text = _quoted(graph.module.statement_text(statement))
-        lines.append(f'  n{source} -> n{target} [label={text}, color="{COLOURS[kind]}"];')
+        lines.append(f'  n{source} -> n{target} [label={text}, color="{COLORS[kind]}"];')
     return "\n".join([*lines, "}"]) + "\n"
 
 

@@ -92,7 +92,7 @@ class _Rows:
         self.num_arguments = np.diff(module.operand_start)[start[:-1]]
         self.num_rows = np.diff(start) + np.diff(blocks) + self.num_arguments + 1
         before = 1 + self.num_arguments - start[:-1] - blocks[:-1]
-        self.of_statement = np.arange(module.num_statements) + module.block + before[function]
+        self.of_statement = np.arange(module.num_statements) + module.basic_block + before[function]
         self.of_statement[start[:-1]] = 0
         self.first_edge = np.searchsorted(graph.statement, module.function_start)
         self.owner = np.full(graph.num_nodes, -1, np.int64)
@@ -103,9 +103,9 @@ class _Rows:
         arguments = np.isin(module.operand_statement, start[:-1])
         place = np.arange(len(module.operand)) - module.operand_start[module.operand_statement]
         self.row[module.operand[arguments]] = 2 + place[arguments]
-        first = np.searchsorted(module.block, np.arange(len(module.block_node)))
-        self.row[module.block_node] = self.of_statement[first] - 1
-        self.row[module.block_node[blocks[:-1]]] = 1
+        first = np.searchsorted(module.basic_block, np.arange(len(module.basic_block_label)))
+        self.row[module.basic_block_label] = self.of_statement[first] - 1
+        self.row[module.basic_block_label[blocks[:-1]]] = 1
         functions = np.arange(module.num_functions)
         self.owner[graph.root : graph.exit] = self.owner[graph.exit : graph.effect] = functions
         self.row[graph.exit : graph.effect] = self.num_rows - 1
@@ -124,7 +124,7 @@ class _Rows:
         statement = np.full(num_rows + len(others), -1, np.int64)
         statement[self.of_statement[begin:end]] = np.arange(begin, end)
         labels = self._labels(function, begin, end, others.tolist(), len(statement))
-        blocks = module.block_node[slice(*module.function_block[function : function + 2])]
+        blocks = module.basic_block_label[slice(*module.function_block[function : function + 2])]
         firsts = [0, *self.row[blocks].tolist(), num_rows - 1, *([num_rows] if len(others) else []), len(statement)]
         by, kind = self.of_statement[graph.statement[edges]], graph.kind[edges]
         flow = kind == EdgeKind.CONTROL
@@ -148,7 +148,7 @@ class _Rows:
         module = self.module
         labels = [""] * num_rows
         labels[0] = f"define {module.statement_source(begin).removesuffix('{').strip()}"
-        for node in module.block_node[slice(*module.function_block[function : function + 2])].tolist():
+        for node in module.basic_block_label[slice(*module.function_block[function : function + 2])].tolist():
             labels[self.row[node]] = f"{module.node_name(node)}:"
         for node in module.operands(begin):
             labels[self.row[node]] = f"%{module.node_name(node)}"

@@ -27,8 +27,8 @@ _LONGEST_REASON = 500
 _LONGEST_ERRORS = 2**16
 
 _SECONDS = _START_SECONDS = 60.0
-_SECONDS_EACH_BYTE = 1e-6
-_SECONDS_EACH_OPTIMISED = 5e-5
+_SECONDS_PER_BYTE = 1e-6
+_SECONDS_PER_OPTIMIZED_BYTE = 5e-5
 """Ten times what -O2 takes, so that no vector depends on how busy a machine is."""
 _GRACE_SECONDS = 30
 _MEMORY_EACH_BYTE = 60
@@ -49,7 +49,7 @@ class LLVMWork(IntEnum):
 
     PRINT = 0
     VERIFY = 1
-    OPTIMISE = 2
+    OPTIMIZE = 2
     SIMPLIFY = 3
 
 
@@ -71,7 +71,7 @@ class _Helper(WatchedProcess):
 
     def ask(self, data: bytes, work: LLVMWork) -> bytes:
         memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
-        each = _SECONDS_EACH_OPTIMISED if work >= LLVMWork.OPTIMISE else _SECONDS_EACH_BYTE
+        each = _SECONDS_PER_OPTIMIZED_BYTE if work >= LLVMWork.OPTIMIZE else _SECONDS_PER_BYTE
         limit_s = _SECONDS + len(data) * each
         deadline = time.monotonic() + limit_s
         self.forget_messages()  # warnings about modules before this one are not why LLVM refuses it

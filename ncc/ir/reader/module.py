@@ -54,11 +54,11 @@ class Module:
 
     Attributes:
         name: Where the module came from, for messages.
-        route: How it was read: "direct" from the text, "bitcode" or "llvm" from LLVM's own printing of it.
+        read_via: How it was read: "direct" from the text, "bitcode" or "llvm" from LLVM's own printing of it.
         opcode: (num_statements,) uint8, numbers of `OPCODES`.
         text_id: (num_statements,) int32, index into ``texts``.
         texts: The distinct abstracted statements, in order of appearance.
-        block: (num_statements,) int32 basic block; a ``define`` has its function's first.
+        basic_block: (num_statements,) int32 basic block; a ``define`` has its function's first.
         result: (num_statements,) int32 node that the statement defines, or -1.
         callee: (num_statements,) int32 node of the called function, or -1 (no call, or inline assembly).
         source_line: (num_statements,) int32 line in the source, or 0 where there is no debug information.
@@ -69,20 +69,20 @@ class Module:
         node_function: (num_nodes,) int32 function that a local belongs to, or -1.
         node_definition: (num_nodes,) int32 statement that defines a result or an argument, number of a block or of
             a function that has a body, or -1.
-        block_node: (num_blocks,) int32 node of each block's label.
+        basic_block_label: (num_blocks,) int32 node of each block's label.
         function_node: (num_functions,) int32, functions that have a body, in order.
         function_start: (num_functions + 1,) int32 first statement of each function, then num_statements.
         function_block: (num_functions + 1,) int32 first block of each function, then num_blocks.
         function_is_kernel: (num_functions,) bool.
-        left_out: Functions of device code that did not compile, each with the first error.
+        skipped_functions: Functions of device code that did not compile, each with the first error.
     """
 
     name: str
-    route: str
+    read_via: str
     opcode: NDArray[np.uint8]
     text_id: Ints32
     texts: tuple[str, ...]
-    block: Ints32
+    basic_block: Ints32
     result: Ints32
     callee: Ints32
     source_line: Ints32
@@ -91,12 +91,12 @@ class Module:
     node_kind: NDArray[np.uint8]
     node_function: Ints32
     node_definition: Ints32
-    block_node: Ints32
+    basic_block_label: Ints32
     function_node: Ints32
     function_start: Ints32
     function_block: Ints32
     function_is_kernel: Bools
-    left_out: tuple[tuple[str, str], ...] = ()
+    skipped_functions: tuple[tuple[str, str], ...] = ()
     _statement_at: NDArray[np.uint32]
     _name_start: NDArray[np.uint32]
     _name_len: NDArray[np.uint32]
@@ -166,12 +166,12 @@ class Module:
         return f"{found[1]} {found[2]}" if found else ""
 
     @cached_property
-    def is_unoptimised(self) -> bool:
+    def is_unoptimized(self) -> bool:
         """Whether the compiler was told to leave functions of it as they are, as by -O0."""
         return b"optnone" in self._ir and _UNOPTIMISED.search(self._ir) is not None
 
     @cached_property
-    def addresses_members(self) -> bool:
+    def has_typed_geps(self) -> bool:
         """Whether constant parts of addresses are told by types, not in bytes as LLVM since 20 leaves them."""
         return any(text.endswith(" <INT>") and _MEMBER.match(text) for text in self.texts)
 

@@ -37,14 +37,14 @@ def _fields(columns: str) -> tuple[tuple[str, np.dtype[Any]], ...]:
 
 
 READER_FIELDS = _fields("""
-opcode:u1 text:i4 block:i4 result:i4 debug:i4 callee:i4 operand_start:i4 operand:i4 texts:u1 texts_start:i8 node_kind:u1
-node_function:i4 node_def:i4 node_name:u4 node_name_len:u4 function_node:i4 function_first_statement:i4
-function_first_block:i4 function_first_argument:i4 function_num_arguments:i4 function_is_kernel:u1 block_node:i4
+opcode:u1 text:i4 basic_block:i4 result:i4 debug:i4 callee:i4 operand_start:i4 operand:i4 texts:u1 texts_start:i8
+node_kind:u1 node_function:i4 node_def:i4 node_name:u4 node_name_len:u4 function_node:i4 function_first_statement:i4
+function_first_block:i4 function_first_argument:i4 function_num_arguments:i4 function_is_kernel:u1 basic_block_label:i4
 debug_id:u4 debug_line:u4 statement_at:u4
 """)
 GRAPH_COLUMNS = _fields("""
-opcode:u1 node_kind:u1 block:i4 result:i4 callee:i4 operand_start:i4 operand:i4 node_definition:i4 block_node:i4
-function_start:i4
+opcode:u1 node_kind:u1 basic_block:i4 result:i4 callee:i4 operand_start:i4 operand:i4 node_definition:i4
+basic_block_label:i4 function_start:i4
 """)
 """Columns of a module that the graph is built from."""
 GRAPH_FIELDS = _fields("source:i4 target:i4 statement:i4 kind:u1 effect_statement:i4")

@@ -94,10 +94,10 @@ def _as_llvm_sees_it(data: bytes, name: str, abstraction: Abstraction, problem: 
     return _from_printed(printed, name, "llvm", abstraction)
 
 
-def _from_printed(printed: bytes, name: str, route: str, abstraction: Abstraction) -> Module:
+def _from_printed(printed: bytes, name: str, read_via: str, abstraction: Abstraction) -> Module:
     """A module from LLVM's printing, which LLVM does not check: damaged bitcode has blocks without an end."""
     try:
-        return _from_text(printed, name, route, abstraction)
+        return _from_text(printed, name, read_via, abstraction)
     except native.IRSyntaxError as problem:
         raise _error_at(printed, f"{name} (as LLVM prints it)", problem) from problem
 
@@ -135,7 +135,7 @@ def seconds_for(num_bytes: int) -> float:
     return _SECONDS + num_bytes / _BYTES_PER_SECOND
 
 
-def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> Module:
+def _from_text(text: bytes, name: str, read_via: str, abstraction: Abstraction) -> Module:
     timeout_s = seconds_for(len(text))
     try:
         raw = native.read_text(
@@ -145,18 +145,18 @@ def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> 
             keep_casts=abstraction.keep_casts,
             max_fields=abstraction.max_struct_fields,
             timeout_s=timeout_s,
-            verified=route != "direct",
+            verified=read_via != "direct",
         )
     except TimeoutError as error:
         raise IRError(f"{name}: {error}; it has {len(text):,} bytes, which are expected to take far less") from error
-    num_statements, num_blocks = len(raw["opcode"]), len(raw["block_node"])
+    num_statements, num_blocks = len(raw["opcode"]), len(raw["basic_block_label"])
     return Module(
         name=name,
-        route=route,
+        read_via=read_via,
         opcode=raw["opcode"],
         text_id=raw["text"],
         texts=_strings(raw["texts"], raw["texts_start"]),
-        block=raw["block"],
+        basic_block=raw["basic_block"],
         result=raw["result"],
         callee=raw["callee"],
         source_line=_source_lines(raw["debug"], raw["debug_id"], raw["debug_line"]),
@@ -165,7 +165,7 @@ def _from_text(text: bytes, name: str, route: str, abstraction: Abstraction) -> 
         node_kind=raw["node_kind"],
         node_function=raw["node_function"],
         node_definition=raw["node_def"],
-        block_node=raw["block_node"],
+        basic_block_label=raw["basic_block_label"],
         function_node=raw["function_node"],
         function_start=np.append(raw["function_first_statement"], np.int32(num_statements)),
         function_block=np.append(raw["function_first_block"], np.int32(num_blocks)),

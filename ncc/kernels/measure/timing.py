@@ -23,7 +23,7 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.errors import CompileError, InputError, NccError
 from ncc.ir.frontend.scopes import Scopes
-from ncc.ir.inputs import expand_inputs, load_module
+from ncc.ir.inputs import find_inputs, load_module
 from ncc.kernels.measure.arguments import Argument, Shape, fill, local_bytes, num_bytes, read_rules, shape_of
 from ncc.kernels.measure.opencl import Device, list_devices, open_device, refusal, without_messages
 from ncc.kernels.measure.table import MeasuredTime
@@ -400,7 +400,7 @@ def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]
     """The kernels of files, folders and globs of OpenCL C, by the bundled clang."""
     kernels: list[KernelSource] = []
     failed: dict[str, str] = {}
-    for item in expand_inputs(inputs):
+    for item in find_inputs(inputs):
         if item.name not in inputs and not item.name.endswith(_EXTENSIONS):
             continue
         try:

@@ -123,10 +123,10 @@ def _patterns(module: Module, rows: Ints, bag: Ints) -> list[tuple[Ints, Uint64A
         calls = rows[_IS_CALL[module.opcode[rows]]]
         call = np.flatnonzero(function[calls[:-1]] == function[calls[1:]])
         inside = bag[user] >= 0
-        depth = _loop_depth(module)[module.block].astype(np.uint64)
-        block = module.block[rows]
+        depth = _loop_depth(module)[module.basic_block].astype(np.uint64)
+        block = module.basic_block[rows]
         leader = np.flatnonzero(np.diff(block, prepend=-1))
-        of_block = _summed(len(module.block_node), block, mixed(short[rows], _BLOCK))
+        of_block = _summed(len(module.basic_block_label), block, mixed(short[rows], _BLOCK))
         return [
             (rows, whole[rows]),
             (first[together], mixed(whole[first], whole[second])[together]),
@@ -172,9 +172,9 @@ def _loop_depth(module: Module) -> Ints:
     is_label = (module.operand >= 0) & (module.node_kind[module.operand] == NodeKind.BLOCK)
     is_label &= module.opcode[module.operand_statement] != _PHI
     target = module.node_definition[module.operand[is_label]]
-    source = module.block[module.operand_statement[is_label]]
+    source = module.basic_block[module.operand_statement[is_label]]
     back = target <= source
-    last = np.full(len(module.block_node), -1)
+    last = np.full(len(module.basic_block_label), -1)
     np.maximum.at(last, target[back], source[back])
     heads = np.flatnonzero(last >= 0)
     change = np.bincount(heads, minlength=len(last) + 1) - np.bincount(last[heads] + 1, minlength=len(last) + 1)

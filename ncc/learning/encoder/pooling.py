@@ -18,7 +18,7 @@ from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
-from ncc.ir.reader.optimised import as_if_optimised
+from ncc.ir.reader.optimized import optimize_if_needed
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
 from ncc.learning.encoder.linear import (
     LinearEncoder,
@@ -161,7 +161,7 @@ class EncoderPooler(Pooler):
         lookup: Lookup | None = None,  # noqa: ARG002 - patterns are not words
     ) -> Floats32:
         """As `Pooler.vectors` says; rows of length 1."""
-        optimised = as_if_optimised(module, self.abstraction)
+        optimised = optimize_if_needed(module, self.abstraction)
         if functions is None:
             whole = optimised or module
             return self.encoder.vectors(whole, own_functions(whole), "module")

@@ -117,12 +117,12 @@ class WatchedProcess:
             raise EOFError
         return self.read(length, deadline)
 
-    def hang_up(self) -> None:
+    def close_stdin(self) -> None:
         """Close its standard input: it has nothing more to do."""
         assert self.process.stdin
         self.process.stdin.close()
 
-    def ends_within(self, timeout_s: float) -> bool:
+    def wait(self, timeout_s: float) -> bool:
         """Wait for its end; True if it came in time."""
         try:
             descriptor = os.pidfd_open(self.process.pid)  # Python's own wait looks every 50 ms
@@ -175,7 +175,7 @@ class WatchedProcess:
             self.process.returncode = 0  # it is the parent's to wait for
         else:
             if grace_s:
-                self.ends_within(grace_s)
+                self.wait(grace_s)
             self.end()
         self._files.close()
 

@@ -62,4 +62,4 @@ class Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a warning."""
-        self.told[record.getMessage()] = getattr(record, "left_out", {})
+        self.told[record.getMessage()] = getattr(record, "skipped_functions", {})

@@ -88,7 +88,7 @@ class _Worker(WatchedProcess):
         except TimeoutError:
             return "late", f"took longer than {seconds:g} s"
         except (EOFError, OSError):
-            self.ends_within(_GRACE_S)
+            self.wait(_GRACE_S)
             return "ended", describe_exit(self.end())
         self.is_idle = kind in ("result", "error")
         return kind, value
@@ -121,7 +121,7 @@ class Pool:
                 worker.process.terminate()
             idle, self._idle = self._idle, []
         for worker in idle:
-            worker.hang_up()
+            worker.close_stdin()
             worker.stop(_GRACE_S)
 
     def call(self, name: str, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:

@@ -29,6 +29,6 @@ def divergent_share(module: Module, function: int | None = None) -> float:
     depth = np.zeros(len(divergent.region), np.int64)
     for loop in loops:
         depth[[block - first_block for block in loop.blocks]] += 1
-    block = module.block[module.body(function)] - first_block
+    block = module.basic_block[module.body(function)] - first_block
     weight = LOOP_WEIGHT ** np.minimum(depth, MAX_DEPTH)[block]
     return float(weight[divergent.region[block]].sum() / max(weight.sum(), 1.0))

@@ -16,7 +16,7 @@ import numpy as np
 from ncc.errors import InputError, InputFileError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
-from ncc.ir.inputs import expand_inputs, load_module
+from ncc.ir.inputs import find_inputs, load_module
 from ncc.learning.embedding.embedding import AnyEmbedding, normalised, save_embedding
 from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_encoder
 from ncc.system.files.reading import STDIN, InputFile, read_input
@@ -100,7 +100,7 @@ def index(
     roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - workers may stand in another folder
     if any(os.fspath(one) == STDIN for one in inputs):
         raise InputError("an index is of files and folders, not of standard input")
-    found = expand_inputs(roots)
+    found = find_inputs(roots)
     failures = {item.name: item.error for item in found if item.error}
     files = {str(item.source): item.source for item in found if isinstance(item.source, InputFile) and not item.error}
     if not files:

@@ -15,8 +15,8 @@ from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import load_module
 from ncc.ir.reader.functions import find_functions
+from ncc.ir.reader.locations import function_locations
 from ncc.ir.reader.module import Module
-from ncc.ir.reader.places import function_places
 from ncc.learning.embedding.embedding import normalised
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.pages import html_table
@@ -316,12 +316,12 @@ def load_index(
 
 def function_columns(module: Module) -> dict[str, list[Any]]:
     """Name, source, lines and size of each function of a module."""
-    places = function_places(module)
+    locations = function_locations(module)
     return {
         "name": list(module.function_names),
-        "source": [place.file for place in places],
-        "first_line": [place.first_line for place in places],
-        "last_line": [place.last_line for place in places],
+        "source": [location.file for location in locations],
+        "first_line": [location.first_line for location in locations],
+        "last_line": [location.last_line for location in locations],
         "num_statements": np.diff(module.function_start).tolist(),
     }
 

@@ -67,7 +67,7 @@ def test_host_code_that_does_not_compile_costs_no_kernel(tmp_path):
     path.write_text(_HOST)
     compiled = compile_source(path)
     assert _kernels(compiled.ir) == ["_Z5scaleIfLi4EEvPT_", "_Z5scaleIdLi8EEvPT_"]
-    assert compiled.left_out == ()
+    assert compiled.skipped_functions == ()
     assert compiled.empty_headers == ("cublas_v2.h", "thrust/device_vector.h")
 
 
@@ -81,14 +81,14 @@ def test_kernels_that_a_macro_of_unknown_tests_launches_are_instantiated(tmp_pat
     )
     compiled = compile_source(path)
     assert _kernels(compiled.ir) == ["_Z5twiceIsEvPT_"]
-    assert compiled.left_out == ()
+    assert compiled.skipped_functions == ()
 
 
 def test_what_kernels_use_of_nvidias_libraries_is_there(tmp_path):
     path = tmp_path / "device.cu"
     path.write_text(_DEVICE)
     compiled = compile_source(path)
-    assert compiled.left_out == ()
+    assert compiled.skipped_functions == ()
     assert len(_kernels(compiled.ir)) == 1
     assert b"__nv_tex_fetch" in compiled.ir
     assert b"load half" in compiled.ir
@@ -103,7 +103,7 @@ def test_a_function_of_the_device_is_there_whole_or_left_out_with_its_reason(tmp
     )
     compiled = compile_source(path)
     assert _kernels(compiled.ir) == ["_Z4goodPi"]
-    assert [name for name, _ in compiled.left_out] == ["lost", "bad"]
+    assert [name for name, _ in compiled.skipped_functions] == ["lost", "bad"]
     assert "bad does not compile, and is left out: use of undeclared identifier 'lost'" in caplog.text
 
 
@@ -129,7 +129,7 @@ def test_what_is_left_out_leaves_whole_branches_and_classes():
     """
     found = compile_source(source, CompileOptions(language="cuda"))
     assert _kernels(found.ir) == ["_Z4goodPi"]
-    assert [name for name, _ in found.left_out] == ["bad"]
+    assert [name for name, _ in found.skipped_functions] == ["bad"]
 
 
 def test_older_templates_that_nvcc_takes():
@@ -139,7 +139,7 @@ def test_older_templates_that_nvcc_takes():
     __global__ void kernel(int *p) { set<3>(p); float s, c; sincos(1.0f, &s, &c); p[1] = (int)(s * c); }
     """
     found = compile_source(source, CompileOptions(language="cuda"))
-    assert found.left_out == ()
+    assert found.skipped_functions == ()
     assert b"@sincosf(float" in found.ir
 
 
@@ -179,7 +179,7 @@ def test_constants_and_functions_of_the_host_that_kernels_use_are_shared(tmp_pat
         "const float table[2] = {1, 2};\ntemplate <class T> T twice(T x) { return 2 * x; }\n"
         "__global__ void kernel(float *p) { p[0] = twice(table[threadIdx.x]); }\n"
     )
-    assert compile_source(path).left_out == ()
+    assert compile_source(path).skipped_functions == ()
 
 
 def test_host_statements_over_several_lines_give_way_to_the_kernels_that_they_launch():
@@ -263,7 +263,7 @@ def test_blocks_of_cub_and_the_rest_of_libcu_are_there():
     template __global__ void sort(unsigned char *, int *, int *);
     """
     found = compile_source(source, CompileOptions(language="cuda"))
-    assert found.left_out == ()
+    assert found.skipped_functions == ()
     assert len(_kernels(found.ir)) == 3
 
 
@@ -311,4 +311,4 @@ def test_kernels_may_launch_kernels():
     source = b"__global__ void child(int *p) { *p = 1; }\n__global__ void parent(int *p) { child<<<1, 32>>>(p); }\n"
     compiled = compile_source(source, CompileOptions(language="cuda"))
     assert _kernels(compiled.ir) == ["_Z5childPi", "_Z6parentPi"]
-    assert compiled.left_out == ()
+    assert compiled.skipped_functions == ()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import CompileError
-from tests.rooms import CompileOptions, compile_source, expand_inputs, header_folders, landlock_version, load_module
+from tests.rooms import CompileOptions, compile_source, find_inputs, header_folders, landlock_version, load_module
 
 _FILES = {
     "src/main.c": '#include "lib.h"\n#include <string.h>\nint f(char *s) { return LIB + (int)strlen(s); }\n',
@@ -51,7 +51,7 @@ def test_headers_below_a_sources_own_folder_are_found_by_name(project):
 
 
 def test_a_folder_of_sources_is_read_as_a_project(project):
-    [found] = expand_inputs([str(project)])
+    [found] = find_inputs([str(project)])
     assert load_module(found.source).num_statements > 1
 
 
@@ -62,7 +62,7 @@ def test_host_code_in_a_projects_header_costs_no_kernel(tmp_path):
         "#include <made_by_cmake.h>\n#define TWO 2\ninline int ask() { return nowhere::call(); }\n"
     )
     (tmp_path / "a.cu").write_text('#include "lib/host.h"\n__global__ void k(float *p) { p[0] = TWO; }\n')
-    [found] = expand_inputs([str(tmp_path)])
+    [found] = find_inputs([str(tmp_path)])
     module = load_module(found.source)
     assert any(module.function_is_kernel)
 
@@ -77,15 +77,15 @@ def test_of_a_folders_c_those_with_kernels_are_taken_where_kernels_are_asked_for
         "any.cu": "int host() { return 1; }\n",
     }.items():
         (tmp_path / name).write_text(text)
-    names = [Path(item.name).name for item in expand_inputs([str(tmp_path)], kernels=True)]
+    names = [Path(item.name).name for item in find_inputs([str(tmp_path)], kernels=True)]
     assert names == ["any.cu", "kernel.cl", "kernel.cpp", "module.ll"]
-    assert [item.name for item in expand_inputs([str(tmp_path / "host.c")], kernels=True)] == [str(tmp_path / "host.c")]
-    assert len(expand_inputs([str(tmp_path)])) == 6
+    assert [item.name for item in find_inputs([str(tmp_path / "host.c")], kernels=True)] == [str(tmp_path / "host.c")]
+    assert len(find_inputs([str(tmp_path)])) == 6
 
 
 def test_a_folder_without_kernels_is_told(tmp_path):
     (tmp_path / "host.c").write_text("int f(void) { return 1; }\n")
-    [item] = expand_inputs([str(tmp_path)], kernels=True)
+    [item] = find_inputs([str(tmp_path)], kernels=True)
     assert item.error == f"{tmp_path}: no file in this folder holds kernels"
 
 

@@ -71,8 +71,11 @@ def test_every_statement_has_a_row_in_the_box_of_its_block(graph: XFG) -> None:
         blocks = range(*module.function_block[function : function + 2].tolist())
         for block, box in zip(blocks, drawing.boxes[1:], strict=False):
             rows = drawing.statement[box.first : box.first + box.num_rows].tolist()
-            assert {int(module.block[row]) for row in rows if row >= 0} == {block}
-            assert drawing.labels[box.first] == f"{escape_control(module.node_name(int(module.block_node[block])))}:"
+            assert {int(module.basic_block[row]) for row in rows if row >= 0} == {block}
+            assert (
+                drawing.labels[box.first]
+                == f"{escape_control(module.node_name(int(module.basic_block_label[block])))}:"
+            )
 
 
 def test_boxes_stand_clear_of_each_other(graph: XFG) -> None:

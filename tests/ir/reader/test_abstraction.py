@@ -17,7 +17,7 @@ BEFORE = TYPES + (
 
 def read(text: str, **options: Any) -> Module:
     module = read_module(text.encode(), abstraction=Abstraction(**options))
-    assert module.route == "direct"
+    assert module.read_via == "direct"
     return module
 
 

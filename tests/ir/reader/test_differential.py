@@ -34,7 +34,7 @@ def _contexts(module: Module) -> dict[tuple[str, str], int]:
 def test_modules_made_up_read_as_llvm_prints_them(dice: random.Random) -> None:
     typed, opaque = (read_module(text.encode()) for text in random_module(dice))
     for module in (typed, opaque):
-        assert module.route == "direct"
+        assert module.read_via == "direct"
         check_module(module)
         assert_same_reading(module, read_module(print_canonically(module._ir)))
     assert statements(typed) == statements(opaque)
@@ -79,10 +79,10 @@ def test_what_a_clang_compiles_reads_as_llvm_22_prints_it(version: int, source: 
     """Text of that clang as it stands, its bitcode, and both as LLVM 22 prints them."""
     text = _compiled(version, source, *level.split(), "-S")
     direct = read_module(text)
-    assert direct.route == "direct"
+    assert direct.read_via == "direct"
     check_module(direct)
     bitcode = read_module(_compiled(version, source, *level.split(), "-c"))
-    assert bitcode.route == "bitcode"
+    assert bitcode.read_via == "bitcode"
     assert_same_reading(direct, bitcode)
     # today's text has another `inrange`, and no name for the calling convention of kernels in debug information
     if (version, source) != (14, "shapes.cpp") and (source, level) != ("saxpy.cl", "-O3 -g"):

@@ -25,7 +25,7 @@ def test_there_is_a_fixture_of_every_dialect() -> None:
 @pytest.mark.parametrize("file", FILES)
 def test_every_fixture_is_read(file: str, check_module: Callable[[Module], None]) -> None:
     module = read_module(IR / file)
-    assert module.route == ("bitcode" if file.endswith(".bc") else "direct")
+    assert module.read_via == ("bitcode" if file.endswith(".bc") else "direct")
     assert module.name == str(IR / file)
     check_module(module)
 
@@ -87,7 +87,7 @@ def test_legacy_statements() -> None:
     module = read_module(IR / "legacy.ll")
     assert statements(module) == LEGACY.strip().splitlines()
     assert module.function_names == ("length", "by_value", "atomics", "media")
-    names = [module.node_name(int(node)) for node in module.block_node]
+    names = [module.node_name(int(node)) for node in module.basic_block_label]
     assert names == ["1", "3", "10", "2", "8", "9", "entry point", "odd\\name", "done", "start"]
     resume = statements(module).index("resume { ptr, i32 } <%ID>")
     assert module.source_line[resume] == 14
@@ -158,7 +158,7 @@ def test_published_kernels_of_llvm_5() -> None:
     for name, data in published_kernels(Path(os.environ["NCC_DATA"])):
         num_files += 1
         module = read_module(data, name=name)
-        assert module.route == "direct"
+        assert module.read_via == "direct"
         assert not is_bitcode(data)
         try:
             printed = print_canonically(data, name)

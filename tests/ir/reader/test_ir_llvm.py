@@ -118,7 +118,7 @@ def test_numbers_are_numbers_in_bitcode_too(kind: str, number: str) -> None:
     )
     bitcode = llvmlite.binding.parse_assembly(text).as_bitcode()
     directly, printed = read_module(text.encode()), read_module(bitcode)
-    assert (directly.route, printed.route) == ("direct", "bitcode")
+    assert (directly.read_via, printed.read_via) == ("direct", "bitcode")
     assert directly.texts == printed.texts
     assert directly.operand.tolist() == printed.operand.tolist()
 

@@ -18,7 +18,7 @@ def read(text: str | bytes, **options: Any) -> Module:
     """Reads without the help of LLVM."""
     data = text if isinstance(text, bytes) else text.encode()
     module = read_module(data, abstraction=Abstraction(**options))
-    assert module.route == "direct"
+    assert module.read_via == "direct"
     return module
 
 
@@ -159,14 +159,14 @@ def test_numbers_that_are_not_written() -> None:
         "; <label>:4\n  %5 = add i32 %3, 1\n  ret i32 %5\n}"
     )
     assert operands_of(module, 0) == ["0", "named", "1"]
-    assert [module.node_name(int(node)) for node in module.block_node] == ["2", "4"]
+    assert [module.node_name(int(node)) for node in module.basic_block_label] == ["2", "4"]
     assert operands_of(module, 3) == ["3", None]
     assert module.node_definition[module.operand[module.operand_start[3]]] == 1
 
 
 def test_names_that_begin_with_a_digit_take_no_number() -> None:
     module = read('define i32 @f(i32) {\n  %"5x" = add i32 %0, 2\n  br label %2\n\n; <label>:2\n  ret i32 1\n}')
-    assert [module.node_name(int(node)) for node in module.block_node] == ["1", "2"]
+    assert [module.node_name(int(node)) for node in module.basic_block_label] == ["1", "2"]
 
 
 def test_a_quoted_number_is_another_name_than_the_number() -> None:
@@ -284,14 +284,14 @@ def test_bitcode_in_apples_wrapper() -> None:
     raw = (Path(__file__).parents[2] / "data" / "ir" / "tree.llvm11.bc").read_bytes()
     wrapper = b"".join(number.to_bytes(4, "little") for number in (0x0B17C0DE, 0, 20, len(raw), 7))
     assert statements(read_module(wrapper + raw)) == statements(read_module(raw))
-    assert read_module(wrapper + raw).route == "bitcode"
+    assert read_module(wrapper + raw).read_via == "bitcode"
 
 
 def test_what_the_direct_reader_refuses_is_read_from_llvms_printing() -> None:
     # deeper than the direct reader goes; LLVM prints opaque pointers, and the chain is gone
     types = "".join(f"%s{i} = type {{ i32, %s{i + 1} addrspace(1)* }}\n" for i in range(300)) + "%s300 = type { i32 }\n"
     module = read_module((types + "define void @f() {\n  %x = alloca %s0\n  ret void\n}").encode())
-    assert module.route == "llvm"
+    assert module.read_via == "llvm"
     assert statements(module)[1] == "<%ID> = alloca { i32, ptr addrspace(1) }, align 8"
 
 

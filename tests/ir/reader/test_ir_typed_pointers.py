@@ -184,7 +184,7 @@ out:
 def test_casts_of_typed_pointers_leave_nothing_behind():
     typed, opaque = read_module(TYPED.encode()), read_module(OPAQUE.encode())
     for module in (typed, opaque):
-        assert module.route == "direct"
+        assert module.read_via == "direct"
         check_module(module)
     assert statements(typed) == statements(opaque)
     assert renumbered(typed) == renumbered(opaque)

@@ -12,7 +12,7 @@ import llvmlite
 import pytest
 
 from ncc.errors import IRError, NccError
-from tests.rooms import Abstraction, as_if_optimised, landlock_version, llvm, print_canonically, read_module
+from tests.rooms import Abstraction, landlock_version, llvm, optimize_if_needed, print_canonically, read_module
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 GOOD = b"define void @f() {\n  ret void\n}\n"
@@ -91,7 +91,7 @@ def test_time(monkeypatch):
     print_canonically(GOOD)
     with monkeypatch.context() as patch:
         patch.setattr(llvm, "_SECONDS", 0.2)
-        patch.setattr(llvm, "_SECONDS_EACH_BYTE", 0.0)
+        patch.setattr(llvm, "_SECONDS_PER_BYTE", 0.0)
         with pytest.raises(IRError, match=r"^slow: .*LLVM did not finish within 0\.2 seconds and was stopped"):
             print_canonically(function_of(30_000_000), "slow")
     assert b"@f" in print_canonically(GOOD)
@@ -104,7 +104,7 @@ def test_a_helper_that_hangs_is_killed_and_replaced(monkeypatch, tmp_path, hangs
     with monkeypatch.context() as patch:
         patch.setattr(llvm, "_HELPER", script)
         patch.setattr(llvm, "_SECONDS", 0.2)
-        patch.setattr(llvm, "_SECONDS_EACH_BYTE", 0.0)
+        patch.setattr(llvm, "_SECONDS_PER_BYTE", 0.0)
         threads = threading.active_count()
         # more than a pipe holds
         with pytest.raises(IRError, match=r"did not finish within 0\.2 seconds"):
@@ -168,7 +168,7 @@ def test_a_helper_that_does_not_start_is_no_verdict_on_a_module(monkeypatch, tmp
     script.write_text("raise ImportError('no LLVM here')\n")
     monkeypatch.setattr(llvm, "_HELPER", script)
     unoptimised = read_module(GOOD.replace(b"{", b"#0 {", 1) + b"attributes #0 = { noinline optnone }\n")
-    for ask in (lambda: print_canonically(GOOD), lambda: as_if_optimised(unoptimised, Abstraction())):
+    for ask in (lambda: print_canonically(GOOD), lambda: optimize_if_needed(unoptimised, Abstraction())):
         with pytest.raises(NccError, match=r"can't be started: ImportError: no LLVM here") as caught:
             ask()
         assert not isinstance(caught.value, IRError)

@@ -29,7 +29,7 @@ def read_functions(module: ncc.Module) -> list[Function]:
 
 
 def _instructions(module: ncc.Module, block: int) -> list[Instruction]:
-    statements = (number for number, home in enumerate(module.block.tolist()) if home == block)
+    statements = (number for number, home in enumerate(module.basic_block.tolist()) if home == block)
     found = [(OPCODES[module.opcode[number]], _names(module, number)) for number in statements]
     return [Instruction(opcode, names) for opcode, names in found if opcode != "define"]
 

@@ -17,9 +17,9 @@ from tests.rooms import (
     ProgramReader,
     Recipe,
     Source,
-    expand_inputs,
     find_compiler,
     find_files,
+    find_inputs,
     find_labelled_files,
     list_members,
     load_module,
@@ -77,7 +77,7 @@ def test_bitcode_is_found_in_objects_of_every_kind(tmp_path, kind):
     data = _compile(tmp_path / "add.o", "add", *KINDS[kind])
     module = ncc.load_module(tmp_path / "add.o")
     assert module.function_names == ("add",)
-    assert module.route == "bitcode"
+    assert module.read_via == "bitcode"
     assert ncc.load_module(data).texts == module.texts
 
 
@@ -87,9 +87,9 @@ def test_an_object_without_bitcode_is_refused_with_what_to_do(tmp_path, objects)
     with refuses(InputError, "plain.o", "LLVM", "compile", "-fembed-bitcode"):
         ncc.embed(path)
     (tmp_path / "lib.a").write_bytes(_archive({"plain.o": objects["machine_code.o"]}))
-    [item] = expand_inputs([str(tmp_path / "lib.a")])
+    [item] = find_inputs([str(tmp_path / "lib.a")])
     assert "lib.a: no file of this archive holds LLVM bitcode; compile" in str(item.error)
-    [item] = expand_inputs([str(tmp_path)])
+    [item] = find_inputs([str(tmp_path)])
     assert f"{tmp_path}: no file in this folder holds code: .C .a .bc" in str(item.error)
 
 
@@ -101,14 +101,14 @@ def test_a_section_that_is_named_and_not_there_is_an_error(objects):
 
 
 def test_each_module_of_an_archive_is_an_input(library):
-    items = expand_inputs([str(library)])
+    items = find_inputs([str(library)])
     names = [f"{library}(add.o)", f"{library}(the_product_of_two_numbers.o)"]
     assert [item.name for item in items] == names
     assert [load_module(item.source).function_names for item in items] == [("add",), ("mul",)]
     assert ncc.embed(names[1]).module.name == names[1]
-    assert [item.name for item in expand_inputs([names[0]])] == names[:1]
-    assert [item.name for item in expand_inputs([str(library.parent)])] == names
-    assert [item.name for item in expand_inputs([f"{library.parent}/*.a"])] == names
+    assert [item.name for item in find_inputs([names[0]])] == names[:1]
+    assert [item.name for item in find_inputs([str(library.parent)])] == names
+    assert [item.name for item in find_inputs([f"{library.parent}/*.a"])] == names
     with refuses(InputError, "holds 2 modules", "name one of them", "lib.a(add.o)"):
         ncc.embed(library)
     with refuses(InputError, "lib.a", "'div.o'", "its 3"):
@@ -163,14 +163,14 @@ def test_an_archive_that_leads_out_of_its_folder_is_refused(tmp_path, library):
     with refuses(InputError, "is a link out of"):
         read_input(InputFile(f"{link}(add.o)", str(link.parent)))
     with refuses(InputError, "is a link out of"):
-        [item] = expand_inputs([str(link.parent)])
+        [item] = find_inputs([str(link.parent)])
         load_module(item.source)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_is_no_archive(tmp_path):
     os.mkfifo(tmp_path / "lib.a")
-    assert [item.error for item in expand_inputs([str(tmp_path)])] == [
+    assert [item.error for item in find_inputs([str(tmp_path)])] == [
         f"{tmp_path / 'lib.a'}: is a pipe or a device, not a file"
     ]
 

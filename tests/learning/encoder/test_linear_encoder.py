@@ -14,11 +14,11 @@ from tests.rooms import (
     LinearEncoder,
     LinearEncoderTraining,
     PatternCounts,
-    as_if_optimised,
     compile_source,
     fit_encoder,
     load_encoder,
     load_pooler,
+    optimize_if_needed,
     read_module,
     save_encoder,
 )
@@ -131,10 +131,10 @@ def test_code_of_o0_is_optimised_first() -> None:
         read_module(compile_source(SOURCE, CompileOptions(language="c", optimization=level)).ir)
         for level in ("-O0", "-O2")
     )
-    assert slow.is_unoptimised
-    assert not fast.is_unoptimised
-    assert as_if_optimised(fast, pooler.abstraction) is None
-    better = as_if_optimised(slow, pooler.abstraction)
+    assert slow.is_unoptimized
+    assert not fast.is_unoptimized
+    assert optimize_if_needed(fast, pooler.abstraction) is None
+    better = optimize_if_needed(slow, pooler.abstraction)
     assert better is not None
     assert better.function_names == slow.function_names
     assert better.num_statements < slow.num_statements / 2
@@ -157,12 +157,12 @@ def test_code_of_an_older_llvm_is_written_as_this_one_does() -> None:
         b"define void @set(ptr %p) {\n  call void @get(ptr %p)\n  store i8 3, ptr %p, align 1\n  ret void\n}\n"
     )
     module, other = read_module(old), read_module(new)
-    assert (module.addresses_members, other.addresses_members, module.is_unoptimised) == (True, False, False)
-    written = as_if_optimised(module, pooler.abstraction)
+    assert (module.has_typed_geps, other.has_typed_geps, module.is_unoptimized) == (True, False, False)
+    written = optimize_if_needed(module, pooler.abstraction)
     assert written is not None
     assert written.function_names == ("get", "set")
     assert "getelementptr" not in written.ir.decode()
-    assert as_if_optimised(other, pooler.abstraction) is None
+    assert optimize_if_needed(other, pooler.abstraction) is None
     np.testing.assert_allclose(pooler.vectors(module, range(2)), pooler.vectors(other, range(2)), atol=1e-6)
 
 
@@ -171,8 +171,8 @@ def test_what_llvm_cannot_read_is_taken_as_it_is() -> None:
     body = b"  %q = alloca x86_mmx\n  store x86_mmx %p, x86_mmx* %q\n  ret void\n"  # a type that is gone
     text = b"define void @f(x86_mmx %p) #0 {\n" + body + b"}\nattributes #0 = { noinline optnone }\n"
     module = read_module(text)
-    assert module.is_unoptimised
-    assert as_if_optimised(module, pooler.abstraction) is None
+    assert module.is_unoptimized
+    assert optimize_if_needed(module, pooler.abstraction) is None
     assert pooler.vectors(module, [0, 0]).shape == (2, pooler.dim)
 
 
@@ -181,8 +181,8 @@ def test_what_nothing_reaches_is_taken_as_it_is() -> None:
     text = b"define internal i32 @twice(i32 %x) #0 {\n" + body + b"}\nattributes #0 = { noinline optnone }\n"
     module = read_module(text)
     assert module.function_names == ("twice",)
-    assert module.is_unoptimised
+    assert module.is_unoptimized
     pooler = load_pooler("encoder")
-    assert as_if_optimised(module, pooler.abstraction) is None
+    assert optimize_if_needed(module, pooler.abstraction) is None
     assert pooler.vectors(module)[0].any()
     assert pooler.vectors(module, [0])[0].any()

@@ -38,7 +38,7 @@ def _literals(line: str, before: str = "") -> list[int]:
     """Literals of one statement of a function."""
     text = f"{TYPES}{before}\ndefine void @f({ARGUMENTS}) {{\nentry:\n  {line}\n  ret void\n}}\n"
     module = read_module(text.encode())
-    assert module.route == "direct"
+    assert module.read_via == "direct"
     *_, header, found, end = _of(module)
     assert header == end == []
     return found

@@ -16,7 +16,7 @@ def test_kernels_of_python_are_read(name):
     kernels = importlib.import_module(f"datasets.jit.{name}_kernels")
     for file, text in itertools.islice(kernels.compiled(), 2):
         module = read_module(text.encode(), name=file)
-        assert module.route == "direct"
+        assert module.read_via == "direct"
         assert module.num_statements > 10
 
 

@@ -21,7 +21,7 @@ _Fields = dict[bytes, bytes]
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """Where a function is.
 
     Attributes:
@@ -35,21 +35,21 @@ class Place:
     last_line: int
 
 
-def function_places(module: Module) -> list[Place]:
-    """The place of each function that has a body, in order."""
+def function_locations(module: Module) -> list[Location]:
+    """The location of each function that has a body, in order."""
     nodes = _debug_nodes(module)
     last = _last_lines(nodes)
-    places = []
+    locations = []
     for number, start in enumerate(module.function_start[:-1].tolist()):
         found = _DEBUG.search(module.statement_source(start).removesuffix("{").rstrip())
         kind, fields = nodes.get(found[1].encode(), (b"", {})) if found else (b"", {})
         line = int(fields.get(b"line", b"0")) if kind == b"Subprogram" and found else 0
         if found and line:
             file = _file_name(nodes.get(fields.get(b"file", b""), (b"", {}))[1])
-            places.append(Place(file, line, max(line, last.get(found[1].encode(), 0))))
+            locations.append(Location(file, line, max(line, last.get(found[1].encode(), 0))))
         else:
-            places.append(_place_in_ir(module, number))
-    return places
+            locations.append(_location_in_ir(module, number))
+    return locations
 
 
 def header_files(module: Module, function: int, statements: Iterable[int]) -> list[str]:
@@ -98,8 +98,10 @@ def _file_name(fields: _Fields) -> str:
     return name if name.startswith("/") or not folder else f"{folder}/{name}"
 
 
-def _place_in_ir(module: Module, number: int) -> Place:
+def _location_in_ir(module: Module, number: int) -> Location:
     begin, end = module.function_start[number : number + 2].tolist()
     first, last = np.searchsorted(module.line_ends, module.statement_offset[[begin, end - 1]]).tolist()
     closing = module.ir.find(b"\n}", int(module.statement_offset[end - 1]))
-    return Place("", first + 1, int(np.searchsorted(module.line_ends, closing + 1)) + 1 if closing >= 0 else last + 1)
+    return Location(
+        "", first + 1, int(np.searchsorted(module.line_ends, closing + 1)) + 1 if closing >= 0 else last + 1
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import ncc
-from tests.rooms import Place, function_places
+from tests.rooms import Location, function_locations
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 SOURCES = Path(__file__).parents[2] / "ir" / "frontend" / "sources"
@@ -14,7 +14,7 @@ SOURCES = Path(__file__).parents[2] / "ir" / "frontend" / "sources"
 def test_source_is_named_by_debug_information():
     module = ncc.load_module(SOURCES / "dot.c", options=ncc.CompileOptions(debug_lines=True))
     lines = (SOURCES / "dot.c").read_text().splitlines()
-    for name, place in zip(module.function_names, function_places(module), strict=True):
+    for name, place in zip(module.function_names, function_locations(module), strict=True):
         assert place.file == str(SOURCES / "dot.c")
         assert name in lines[place.first_line - 1]
         assert place.first_line <= place.last_line <= len(lines)
@@ -24,7 +24,7 @@ def test_source_is_named_by_debug_information():
 def test_else_lines_are_those_of_the_ir(name):
     module = ncc.load_module(IR / name)
     lines = (IR / name).read_text().splitlines()
-    for function, place in zip(module.function_names, function_places(module), strict=True):
+    for function, place in zip(module.function_names, function_locations(module), strict=True):
         if not place.file:
             assert lines[place.first_line - 1].startswith("define ")
             assert f"@{function}(" in lines[place.first_line - 1]
@@ -45,7 +45,7 @@ def test_lines_of_inlined_functions_are_not_the_callers():
 !8 = !DILocation(line: 4, column: 1, scope: !4)
 !9 = distinct !DILexicalBlock(scope: !4, file: !1, line: 4, column: 1)
 """
-    assert function_places(ncc.read_module(text.encode())) == [Place("/src/a.c", 3, 5)]
+    assert function_locations(ncc.read_module(text.encode())) == [Location("/src/a.c", 3, 5)]
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_lines_of_inlined_functions_are_not_the_callers():
 )
 def test_metadata_that_leads_nowhere_is_no_place(metadata):
     text = f"define void @f() !dbg !4 {{\n  ret void\n}}\n{metadata}"
-    assert function_places(ncc.read_module(text.encode())) == [Place("", 1, 3)]
+    assert function_locations(ncc.read_module(text.encode())) == [Location("", 1, 3)]

@@ -30,12 +30,12 @@ _STANDS_FOR = b"ncc.constant"
 _read: "WeakKeyDictionary[Module, Module | None]" = WeakKeyDictionary()
 
 
-def as_if_optimised(module: Module, abstraction: Abstraction) -> Module | None:
+def optimize_if_needed(module: Module, abstraction: Abstraction) -> Module | None:
     """The module as LLVM's optimiser leaves it; None where it is so already, nothing is left, or LLVM can't."""
-    if not (module.is_unoptimised or module.addresses_members):
+    if not (module.is_unoptimized or module.has_typed_geps):
         return None
     if module not in _read:
-        work = LLVMWork.OPTIMISE if module.is_unoptimised else LLVMWork.SIMPLIFY
+        work = LLVMWork.OPTIMIZE if module.is_unoptimized else LLVMWork.SIMPLIFY
         try:
             printed = print_module(modern_text(module.ir), work)
             read = read_module(printed, name=module.name, abstraction=abstraction)
