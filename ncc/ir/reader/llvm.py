@@ -74,7 +74,6 @@ class _Helper(WatchedProcess):
         each = _SECONDS_PER_OPTIMIZED_BYTE if work >= LLVMWork.OPTIMIZE else _SECONDS_PER_BYTE
         limit_s = _SECONDS + len(data) * each
         deadline = time.monotonic() + limit_s
-        self.forget_messages()  # warnings about modules before this one are not why LLVM refuses it
         try:
             self.write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS, work), deadline)
             self.write(data, deadline)
@@ -84,6 +83,7 @@ class _Helper(WatchedProcess):
                 largest = f"{output_limit() / GIGABYTE:.3g} GB"
                 raise LLVMRefusalError(f"LLVM prints more than {largest}; NCC_OUTPUT_GB allows it more")
             answer = self.read(length, deadline)
+            self.forget_messages()  # it is idle; its warnings are not why LLVM refuses a later module
         except TimeoutError as error:
             self.end()
             raise LLVMRefusalError(f"LLVM did not finish within {limit_s:.3g} seconds and was stopped") from error
