@@ -164,21 +164,19 @@ from ncc.tasks.classification.train import (
     split_samples,
 )
 from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import FILES as COARSENING_FILES
-from ncc.tasks.coarsening.head import LineHead, LSTMHead, load_coarsening_head, one_hot, save_coarsening_head
-from ncc.tasks.coarsening.predict import predict_coarsening
+from ncc.tasks.coarsening.head import FORMAT as COARSENING_FILES
+from ncc.tasks.coarsening.head import CoarseningHead, load_coarsening_head, save_coarsening_head
 from ncc.tasks.coarsening.samples import (
-    DEVICE_TITLES,
     DEVICES,
     FACTORS,
     CoarseningSamples,
     clamp_to_measured,
     complete_log_speedups,
     load_kernel_ir,
-    read_tables,
 )
 from ncc.tasks.coarsening.samples import load_samples as coarsening_load_samples
-from ncc.tasks.coarsening.train import LSTMTraining, fit_line, fit_lstm, load_shares, load_words, train_coarsening
+from ncc.tasks.coarsening.samples import read_table as read_runtimes
+from ncc.tasks.coarsening.train import fit_line, load_shares
 from ncc.tasks.devices import calibrate as own_machine
 from ncc.tasks.devices import train as train_head
 from ncc.tasks.devices.features import (

@@ -65,6 +65,7 @@ def test_every_format_is_there_in_its_present_version_and_small() -> None:
 
 REFUSED = {
     "classifier-v2": (ncc.load_classifier, "ncc train classify"),
+    "coarsening-v2": (ncc.load_coarsening_head, "ncc train coarsening"),
     "encoder-v1": (ncc.load_encoder, "ncc train encoder"),
     "encoder-v2": (ncc.load_encoder, "ncc train encoder"),
 }
@@ -83,7 +84,7 @@ SHIPPED = {
     "encoder/encoder.json": {3},
     "devmap/amd/head.json": {3},
     "devmap/nvidia/head.json": {3},
-    "coarsening/head.json": {2},
+    "coarsening/head.json": {3},
     "gpu/head.json": {1},
     "classify/head.json": {3},
 }

@@ -5,22 +5,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fuzz import samples
 from fuzz.folders import Files, mutate_files, put, read_folder, unpack
 from fuzz.targets import Target
 from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import load_embedding, save_embedding
-from ncc.learning.encoder.network_numpy import Ensemble
 from ncc.learning.programs.table import EncodedProgram
 from ncc.system.files.text import MAX_BYTES
 from ncc.tasks.classification.head import FORMAT as CLASSIFIERS
-from ncc.tasks.coarsening.head import FILES as COARSENING_HEADS
-from ncc.tasks.coarsening.head import LSTMHead
+from ncc.tasks.coarsening.head import FORMAT as COARSENING_HEADS
 from ncc.tasks.coarsening.predict import predict_coarsening
 from ncc.tasks.devices.files import FILES as DEVICE_HEADS
 from ncc.tasks.devices.predict import predict_device
@@ -58,11 +54,6 @@ def _load_embedding(data: bytes) -> None:
     assert isinstance(embedding.about, dict)
 
 
-def _encoded(ensemble: Ensemble) -> NDArray[np.float32]:
-    """What the networks make of an invented kernel."""
-    return ensemble.encode(np.ones((5, ensemble.members[0].encoder.dim), np.float32))
-
-
 def _mappers() -> list[Files]:
     heads = (samples.lstm_times_head(), samples.times_head())
     return [saved(lambda folder, head=head: DEVICE_HEADS.save(head, folder)) for head in heads]  # type: ignore[misc]
@@ -80,18 +71,13 @@ def _load_mapper(data: bytes) -> None:
 
 
 def _coarsenings() -> list[Files]:
-    heads = (
-        samples.coarsening_head(),
-        samples.lstm_coarsening_head(),
-    )
-    return [saved(lambda folder, head=head: COARSENING_HEADS.save(head, folder)) for head in heads]  # type: ignore[misc]
+    return [saved(lambda folder: COARSENING_HEADS.save(samples.coarsening_head(), folder))]
 
 
 def _load_coarsening(data: bytes) -> None:
     head = COARSENING_HEADS.load(put(unpack(data)))
-    kernel: Any = _encoded(head.ensemble) if isinstance(head, LSTMHead) else 0.5
     for device in (None, *head.devices[:3]):
-        assert not np.isnan(head.speedups(kernel, device)).any()
+        assert not np.isnan(head.speedups(0.5, device)).any()
 
 
 def _classifiers() -> list[Files]:
@@ -133,8 +119,6 @@ def _predict_device(data: bytes) -> None:
 
 def _predict_coarsening(data: bytes) -> None:
     head = COARSENING_HEADS.load(put(unpack(data)))
-    if isinstance(head, LSTMHead):
-        head = replace(head, embedding_id=load_embedding().fingerprint)
     for answer in predict_coarsening(_KERNEL, head=head):
         assert np.isfinite([answer.speedup, *answer.interval, *answer.speedups.values()]).all()
 

@@ -6,7 +6,8 @@ from fuzz.folders import Files, mutate_files, put, unpack
 from fuzz.samples import ROOT
 from fuzz.targets import Target
 from ncc.learning.corpus.recipe import load_recipe
-from ncc.tasks.coarsening.samples import DEVICES, read_tables
+from ncc.tasks.coarsening.samples import DEVICES
+from ncc.tasks.coarsening.samples import read_table as read_runtimes
 from ncc_lab.devices.samples import read_table
 
 __all__ = ["TARGETS"]
@@ -21,7 +22,7 @@ amd-app-sdk-3.0-Reduction-reduce,default,40,0.5,9,4,4,1,1048576,256,GPU,3.5e0,0.
 """
 
 
-def _coarsening_tables() -> tuple[str, str]:
+def _coarsening_table() -> str:
     columns = ["kernel", "cf", *(f"PCA{i + 1}" for i in range(7)), *(f"runtime_{device}" for device in DEVICES), "src"]
     lines = [",".join(columns)]
     for kernel, factors in (("mm", (1, 2, 4, 8)), ("spmv", (1, 2, 4, 8, 16, 32))):
@@ -29,9 +30,7 @@ def _coarsening_tables() -> tuple[str, str]:
             components = ",".join(f"{0.1 * i + factor:.3f}" for i in range(7))
             runtimes = ",".join(f"{100 + abs(factor - 4) * (place + 1)}" for place in range(len(DEVICES)))
             lines.append(f'{kernel},{factor},{components},{runtimes},"__kernel void {kernel}() {{ }}"')
-    oracles = [",".join(["kernel", *(f"{what}_{device}" for device in DEVICES for what in ("cf", "runtime"))])]
-    oracles += [",".join([kernel, *["4", "100"] * len(DEVICES)]) for kernel in ("mm", "spmv")]
-    return "\n".join(lines) + "\n", "\n".join(oracles) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _device_mapping() -> list[Files]:
@@ -46,13 +45,11 @@ def _read_device_mapping(data: bytes) -> None:
 
 
 def _coarsening() -> list[Files]:
-    runtimes, oracles = _coarsening_tables()
-    return [{"runtimes.csv": runtimes.encode(), "oracles.csv": oracles.encode()}]
+    return [{"runtimes.csv": _coarsening_table().encode()}]
 
 
 def _read_coarsening(data: bytes) -> None:
-    folder = put(unpack(data))
-    found = read_tables(folder / "runtimes.csv", folder / "oracles.csv")
+    found = read_runtimes(put(unpack(data)) / "runtimes.csv")
     assert (found.best >= 0).all()
     assert not np.isinf(found.speedup).any()
     assert not np.isinf(found.components).any()

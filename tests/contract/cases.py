@@ -200,7 +200,7 @@ MADE: Mapping[str, Callable[[Tiny, Path], Any]] = {
     "more_functions": lambda tiny, path: path.write_text(tiny.functions.read_text().replace("-Os", "-O2")) and path,
     "shipped_classifier": _trained("classifier", embedding=None),
     "fitting_calibration": _fitting_calibration,
-    "coarsening_head": lambda tiny, folder: TESTS / "data" / "formats" / "coarsening-v2",
+    "coarsening_head": lambda tiny, folder: TESTS / "data" / "formats" / "coarsening-v3",
     "abstraction": _shown(lambda: replace(ncc.load_embedding().abstraction, keep_callees=False)),
     "module": _shown(lambda: ncc.read_module(TREE)),
     "other_module": _shown(lambda: ncc.read_module(LEGACY)),
@@ -443,7 +443,7 @@ TRAINERS = (
         same={"output": "@out", "progress": "@progress", "data": "@empty"}, is_slow=True,
     ),
     Case("train_devmap", "train devmap", refuses={**NO_DATA, "platform": ("intel",)}),
-    Case("train_coarsening", "train coarsening", refuses={**NO_OUTPUT, **NO_DATA, "model": ("oracle",)}),
+    Case("train_coarsening", "train coarsening", refuses={**NO_OUTPUT, **NO_DATA}),
     Case(
         "train_gpu", "train gpu", settings={"table": "@launches", "gpu": "A100"},
         changes={"gpu": ("A100", "RTX 3080"), "options": (None, O2), **ABOUT},

@@ -58,10 +58,7 @@ MODELS = {
     ),
     "LSTM device head": Format(lambda _: FORMATS / "times-lstm-v3", ncc.load_device_head, "head", ncc.save_device_head),
     "coarsening head": Format(
-        lambda _: FORMATS / "coarsening-v2", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
-    ),
-    "LSTM coarsening head": Format(
-        lambda _: FORMATS / "coarsening-lstm-v2", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
+        lambda _: FORMATS / "coarsening-v3", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
     ),
     "GPU head": Format(lambda tiny: tiny.gpu_head, ncc.load_gpu_head, "head", ncc.save_gpu_head),
     "counts": Format(lambda tiny: tiny.corpus / "width-2", load_counts, "counts", save_counts),
@@ -102,12 +99,7 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         "tensor 0.networks.member1.ahead.0.weight_ih_l0 longer": READ,
         "a tensor too many": READ,
     },
-    "coarsening head": {"without model": READ, "a tensor too many": READ},
-    "LSTM coarsening head": {
-        "tensor member0.ahead.0.weight_ih_l0 longer": READ,
-        "tensor member1.ahead.0.weight_ih_l0 longer": READ,
-        "a tensor too many": READ,
-    },
+    "coarsening head": {},
     "GPU head": {
         "without model": READ,
         "common: negative": READ,

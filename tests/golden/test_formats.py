@@ -20,9 +20,8 @@ ASKED: dict[str, list[object]] = {
     "encoder-v3": ["embed", *MODULES[:3], "--level", "module", "--encoder"],
     "times-v3": [*DEVICE, "--head"],
     "times-lstm-v3": [*DEVICE[:2], "--head"],
-    "coarsening-v1": [*COARSENING, "--head"],
-    "coarsening-v2": [*COARSENING, "--head"],
-    "coarsening-lstm-v2": [*COARSENING[:2], "--head"],
+    "coarsening-v2": [*COARSENING[:2], "--head"],
+    "coarsening-v3": [*COARSENING, "--head"],
     "classifier-v2": ["classify", CODE[0], "--head"],
     "classifier-v3": ["classify", CODE[0], f"{IR}/saxpy.clang22.ll", "--head"],
 }

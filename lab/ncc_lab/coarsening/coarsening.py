@@ -30,10 +30,9 @@ from ncc.tasks.coarsening.samples import (
     load_kernel_ir,
     load_samples,
 )
-from ncc.tasks.coarsening.train import load_words
 from ncc_lab.coarsening.chosen_line import ChosenLine
 from ncc_lab.coarsening.features import FEATURE_NAMES
-from ncc_lab.coarsening.lstm import LSTMMethod
+from ncc_lab.coarsening.lstm import LSTMMethod, load_words
 from ncc_lab.coarsening.sample_features import opcode_histograms, sample_features
 from ncc_lab.comparison import Comparison, compare
 from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method

@@ -10,7 +10,6 @@ from tests.fixtures.coarsening import (  # noqa: F401
     published_ir,
     toy,
     toy_features,
-    write_tables,
 )
 from tests.rooms import CoarseningSamples
 

@@ -15,7 +15,7 @@ from ncc.kernels.control_flow import find_divergent_blocks, find_loops
 
 LOOP_WEIGHT = 10.0
 """Weight of a loop's statements, again for each loop around it; 5 and 20 gain the same, 1 gains 0.03 less."""
-MAX_DEPTH = 3
+MAX_LOOP_DEPTH = 3
 """Of loops that count; 2 and 5 gain the same, 1 gains 0.02 less."""
 
 
@@ -30,5 +30,5 @@ def divergent_share(module: Module, function: int | None = None) -> float:
     for loop in loops:
         depth[[block - first_block for block in loop.blocks]] += 1
     block = module.basic_block[module.body(function)] - first_block
-    weight = LOOP_WEIGHT ** np.minimum(depth, MAX_DEPTH)[block]
+    weight = LOOP_WEIGHT ** np.minimum(depth, MAX_LOOP_DEPTH)[block]
     return float(weight[divergent.region[block]].sum() / max(weight.sum(), 1.0))

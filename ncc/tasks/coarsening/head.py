@@ -1,21 +1,16 @@
-"""Heads that predict speedups at each coarsening factor: a line in one feature, which ships, or an ensemble of LSTMs.
-
-Both answer with NumPy alone.
-"""
+"""The head that predicts speedups at each coarsening factor: a straight line in one feature of a kernel; its files."""
 
 import itertools
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ncc.arrays import Floats, Floats32
+from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.learning.encoder.network_numpy import Ensemble
-from ncc.learning.heads.files import HeadFiles
+from ncc.learning.heads.format import ModelFormat
 
 MIN_SPEEDUP = 0.01
 """A straight line can leave what is possible."""
@@ -23,7 +18,7 @@ MAX_SPEEDUP = 1e9
 
 
 @dataclass(frozen=True, eq=False)
-class LineHead:
+class CoarseningHead:
     """A straight line in the share of divergent statements for each device and factor; it gives log speedups.
 
     Attributes:
@@ -44,84 +39,32 @@ class LineHead:
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
+        if len(set(self.devices)) < len(self.devices):
+            raise InputError(f"devices are {self.devices!s:.80}; expected each once")
+        if self.factors[:1] != (1,) or any(left >= right for left, right in itertools.pairwise(self.factors)):
+            raise InputError(f"factors are {self.factors!s:.80}; expected whole numbers, ascending, from 1")
         shape = (len(self.devices) + 1, len(self.factors))
         if self.offset.shape != shape or self.slope.shape != shape:
             raise InputError(f"offset {self.offset.shape} and slope {self.slope.shape}; expected {shape}")
-        if not (np.isfinite(self.offset).all() and np.isfinite(self.slope).all()):
+        if not np.isfinite([self.offset, self.slope]).all():
             raise InputError("offset or slope is not finite")
-        _check_axes(self.devices, self.factors, self.interval_quantiles)
+        quantiles = self.interval_quantiles
+        if quantiles.shape != (2,) or not 0 < quantiles[0] <= quantiles[1] <= MAX_SPEEDUP:
+            raise InputError(f"interval_quantiles are {quantiles}; expected two ascending numbers above 0")
 
     def __repr__(self) -> str:
-        return f"LineHead({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
+        return f"CoarseningHead({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
 
     def speedups(self, share: float, device: str | None = None) -> Floats:
         """Expected speedup at each factor, (len(factors),) float64, on a device or any other one."""
-        _check_device(device, self.devices)
+        if device is not None and device not in self.devices:
+            raise InputError(f"no device {device!r}; expected one of {', '.join(self.devices)}")
         row = len(self.devices) if device is None else self.devices.index(device)
         with np.errstate(over="ignore"):
             return np.maximum(np.exp(self.offset[row] + self.slope[row] * share), MIN_SPEEDUP)
 
 
-@dataclass(frozen=True, eq=False)
-class LSTMHead:
-    """An ensemble of networks that read a kernel's statements and give log speedups at all factors but the first.
-
-    Attributes:
-        ensemble: The networks.
-        devices: Names of the devices, in the order of the networks' auxiliary inputs.
-        factors: Coarsening factors, ascending, from 1.
-        interval_quantiles: (2,) float64 10% and 90% quantiles of measured over predicted speedup, kernels held out.
-        embedding_id: Fingerprint of the embedding that the vectors come from.
-        card: Data, command and scores.
-    """
-
-    ensemble: Ensemble
-    devices: tuple[str, ...]
-    factors: tuple[int, ...]
-    interval_quantiles: Floats
-    embedding_id: str
-    card: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Check that the parts fit each other."""
-        _check_axes(self.devices, self.factors, self.interval_quantiles)
-        expected = (len(self.factors) - 1, len(self.devices))
-        for member in self.ensemble.members:
-            sizes = (member.head.num_outputs, member.head.num_auxiliary)
-            if sizes != expected:
-                raise InputError(f"a network has {sizes} outputs and auxiliary inputs; expected {expected}")
-
-    def speedups(self, encoded: Floats32, device: str | None = None) -> Floats:
-        """Geometric mean over members, and over devices if none is named, of (members, vector_size) to (factors,)."""
-        _check_device(device, self.devices)
-        auxiliary = one_hot([device] if device else self.devices, self.devices)
-        with np.errstate(over="ignore", invalid="ignore"):
-            logs = self.ensemble.outputs(encoded, auxiliary).astype(np.float64).mean(axis=(0, 1))
-            speedups = np.exp(np.concatenate([[0.0], logs]))
-        return np.clip(np.nan_to_num(speedups, nan=MAX_SPEEDUP), MIN_SPEEDUP, MAX_SPEEDUP)
-
-
-def one_hot(names: Sequence[str], devices: Sequence[str]) -> Floats32:
-    """A column per device with 1 in its rows and 0 in others, (n, len(devices)) float32."""
-    return (np.array(names)[:, None] == np.array(devices)).astype(np.float32)
-
-
-def _check_device(device: str | None, devices: tuple[str, ...]) -> None:
-    if device is not None and device not in devices:
-        raise InputError(f"no device {device!r}; expected one of {', '.join(devices)}")
-
-
-def _check_axes(devices: tuple[str, ...], factors: tuple[int, ...], quantiles: Floats) -> None:
-    if len(set(devices)) < len(devices):
-        raise InputError(f"devices are {devices!s:.80}; expected each once")
-    if factors[:1] != (1,) or any(left >= right for left, right in itertools.pairwise(factors)):
-        raise InputError(f"factors are {factors!s:.80}; expected whole numbers, ascending, from 1")
-    if quantiles.shape != (2,) or not 0 < quantiles[0] <= quantiles[1] <= MAX_SPEEDUP:
-        raise InputError(f"interval_quantiles are {quantiles}; expected two ascending numbers above 0")
-
-
-CoarseningHead = LineHead | LSTMHead
-FILES: HeadFiles[CoarseningHead] = HeadFiles("thread-coarsening head", 2, {"line": LineHead, "lstm": LSTMHead})
+FORMAT: ModelFormat[CoarseningHead] = ModelFormat("thread-coarsening head", 3, CoarseningHead, "ncc train coarsening")
 
 
 def load_coarsening_head(folder: CoarseningHead | str | os.PathLike[str] | None = None) -> CoarseningHead:
@@ -133,7 +76,7 @@ def load_coarsening_head(folder: CoarseningHead | str | os.PathLike[str] | None 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
-    return FILES.load(folder, "coarsening")
+    return FORMAT.load(folder, "coarsening")
 
 
 def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
@@ -146,4 +89,4 @@ def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
     Raises:
         OutputError: The folder can't be written.
     """
-    FILES.save(head, folder)
+    FORMAT.save(head, folder)

@@ -20,7 +20,7 @@ from ncc.learning.encoder import linear as linear_encoder
 from ncc.learning.encoder.pooling import load_encoder, save_encoder
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.head import FORMAT as CLASSIFIERS
-from ncc.tasks.coarsening.head import FILES as COARSENING_HEADS
+from ncc.tasks.coarsening.head import FORMAT as COARSENING_HEADS
 from ncc.tasks.devices.features import WORK_WIDTH, KernelFeatures
 from ncc.tasks.devices.files import FILES as DEVICE_HEADS
 
@@ -32,7 +32,6 @@ VERSIONS = {
     "classifier": CLASSIFIERS.version,
     "times-lstm": DEVICE_HEADS.version,
     "times": DEVICE_HEADS.version,
-    "coarsening-lstm": COARSENING_HEADS.version,
     "encoder": linear_encoder.FORMAT_VERSION,
 }
 STATEMENTS = (
@@ -166,23 +165,6 @@ def write_lstm_times(folder: Path) -> None:
     DEVICE_HEADS.save(samples.lstm_times_head(), folder)
 
 
-def write_lstm_coarsening(folder: Path) -> None:
-    from fuzz import samples
-
-    COARSENING_HEADS.save(samples.lstm_coarsening_head(), folder)
-
-
-def ask_lstm_coarsening(folder: Path) -> dict[str, Any]:
-    """Predictions for an invented kernel on every device."""
-    head: Any = COARSENING_HEADS.load(folder)
-    encoded = head.ensemble.encode(np.linspace(-1, 1, 30, dtype=np.float32).reshape(5, 6))
-    return {
-        "speedups": [head.speedups(encoded, device).tolist() for device in (None, *head.devices)],
-        "names": [list(head.devices), list(head.factors), head.embedding_id],
-        "card": head.card,
-    }
-
-
 def write_encoder(folder: Path) -> None:
     from fuzz import samples
 
@@ -207,7 +189,6 @@ FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]
     "classifier": (write_classifier, ask_classifier),
     "times-lstm": (write_lstm_times, ask_times_head),
     "times": (write_times_head, ask_times_head),
-    "coarsening-lstm": (write_lstm_coarsening, ask_lstm_coarsening),
     "encoder": (write_encoder, ask_encoder),
 }
 

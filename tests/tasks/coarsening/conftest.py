@@ -1,8 +1,3 @@
-"""Invented tables, and the published ones."""
+"""Invented samples, and the published ones."""
 
-from tests.fixtures.coarsening import (  # noqa: F401
-    published,
-    published_ir,
-    toy,
-    write_tables,
-)
+from tests.fixtures.coarsening import published, published_ir, toy  # noqa: F401

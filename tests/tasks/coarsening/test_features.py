@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rooms import CoarseningSamples, divergent_share, load_shares, read_module
+from tests.rooms import divergent_share, read_module
 
 DECLARED = """
 declare i64 @_Z13get_global_idj(i32)
@@ -82,13 +82,3 @@ def test_a_kernel_among_other_functions_is_found() -> None:
     module = read_module((DECLARED + other + GUARDED).encode())
     assert divergent_share(module, 0) == 0
     assert divergent_share(module) == pytest.approx(3 / 7)
-
-
-def test_published_kernels(published: CoarseningSamples, published_ir: dict[str, bytes]) -> None:
-    shares = dict(zip(published.kernel.tolist(), load_shares(published, published_ir).tolist(), strict=True))
-    assert {name for name, share in shares.items() if share == 0} == {
-        "binarySearch", "fastWalsh", "mriQ", "mt", "mtLocal", "nbody", "sgemm",
-    }  # fmt: skip
-    assert {name for name, share in shares.items() if share > 0.9} == {
-        "blackscholes", "convolution", "mvCoal", "mvUncoal", "spmv",
-    }  # fmt: skip

@@ -1,72 +1,104 @@
-"""Heads of coarsening: what they answer, and which parts don't fit."""
+"""The head of coarsening: what it learns, what it answers, and which parts don't fit; its files are the contract's."""
 
-import json
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ncc.errors import AssetError, InputError
-from tests.rooms import LineHead, load_coarsening_head, save_coarsening_head
+import ncc
+from ncc.errors import InputError
+from tests.rooms import (
+    DEVICES,
+    FACTORS,
+    CoarseningHead,
+    CoarseningSamples,
+    compile_source,
+    divergent_share,
+    fit_line,
+    load_coarsening_head,
+    read_module,
+    save_coarsening_head,
+)
+from tests.support.refuses import refuses
+
+OPENCL = ncc.CompileOptions(language="opencl")
+STRAIGHT = b"__kernel void scale(__global float *x) { x[get_global_id(0)] *= 2.0f; }"
 
 
-def head(**changes: object) -> LineHead:
+def head(**changes: object) -> CoarseningHead:
     parts: dict = {
         "devices": ("old", "new"),
         "factors": (1, 2, 4),
         "offset": np.log([[1.0, 1.5, 1.2], [1.0, 1.4, 1.6], [1.0, 1.45, 1.4]]),
         "slope": np.array([[0.0, -0.6, -1.0], [0.0, -0.2, -0.8], [0.0, -0.5, -20.0]]),
         "interval_quantiles": np.array([0.5, 1.25]),
-        "card": {"data": "invented"},
     }
-    return LineHead(**(parts | changes))
+    return CoarseningHead(**(parts | changes))
 
 
 def test_log_speedups_are_lines() -> None:
     np.testing.assert_allclose(head().speedups(0.0, "new"), [1, 1.4, 1.6])
     np.testing.assert_allclose(head().speedups(0.5, "old"), [1, 1.5 * np.exp(-0.3), 1.2 * np.exp(-0.5)])
     np.testing.assert_allclose(head().speedups(1.0), [1, 1.45 * np.exp(-0.5), 0.01])  # never below
-    with pytest.raises(InputError, match="no device 'newest'; expected one of old, new"):
+    with refuses(InputError, "newest", "old, new"):
         head().speedups(0.0, "newest")
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("noun", "value"),
     [
-        {"offset": np.ones((2, 3))},
-        {"slope": np.full((3, 3), np.nan)},
-        {"interval_quantiles": np.array([2.0, 1.0])},
-        {"factors": (2, 4, 8)},
-        {"devices": ("old", "old")},
+        ("offset", np.ones((2, 3))),
+        ("slope", np.full((3, 3), np.nan)),
+        ("interval_quantiles", np.array([2.0, 1.0])),
+        ("factors", (2, 4, 8)),
+        ("devices", ("old", "old")),
     ],
 )
-def test_parts_that_do_not_fit_are_refused(changes: dict) -> None:
-    with pytest.raises(InputError, match=r"offset|finite|interval_quantiles|devices|factors"):
-        head(**changes)
+def test_parts_that_do_not_fit_are_refused(noun: str, value: object) -> None:
+    with refuses(InputError, noun):
+        head(**{noun: value})
 
 
-def test_files_keep_everything(tmp_path: Path) -> None:
-    save_coarsening_head(head(), tmp_path)
-    loaded = load_coarsening_head(tmp_path)
-    for name, value in vars(head()).items():
-        np.testing.assert_array_equal(getattr(loaded, name), value)
+def test_a_constant_says_that_it_is_one(tmp_path) -> None:
+    shipped = load_coarsening_head()
+    save_coarsening_head(replace(shipped, slope=np.zeros_like(shipped.slope)), tmp_path)
+    (flat,) = ncc.predict_coarsening(STRAIGHT, options=OPENCL, head=tmp_path)
+    assert (flat.is_constant, flat.features_used) == (True, {})
+    (line,) = ncc.predict_coarsening(STRAIGHT, options=OPENCL)
+    assert (line.is_constant, line.features_used) == (False, {"divergent_share": 0.0})
+    assert line.warnings != flat.warnings
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"format_version": 1}, "format version 1; this ncc reads version 2"),
-        ({"devices": ["old"]}, "not a thread-coarsening head"),
-    ],
-)
-def test_damaged_files_are_refused(tmp_path: Path, change: dict, message: str) -> None:
-    save_coarsening_head(head(), tmp_path)
-    card = json.loads((tmp_path / "head.json").read_text())
-    (tmp_path / "head.json").write_text(json.dumps(card | change))
-    with pytest.raises(AssetError, match=message):
-        load_coarsening_head(tmp_path)
+def test_lines_are_least_squares_shrunk_and_drawn_together(toy: CoarseningSamples) -> None:
+    even = np.array([int(name[1:]) % 2 == 0 for name in toy.kernel])
+    runtime = toy.runtime.copy()
+    runtime[toy.device == "Tahiti", 1] *= np.exp(-0.4)
+    fitted = fit_line(replace(toy, runtime=runtime), even.astype(float), np.arange(len(toy)))
+    log_gain, log_loss = np.log(1.3), np.log(0.7)
+    middle, shrunk = (log_gain + log_loss) / 2, 8 / (8 + 3) * (log_loss - log_gain)
+    # a quarter of a device's own line, three quarters of that of all; Tahiti alone has 0.4 more
+    assert fitted.offset[:, 1] - (middle - shrunk / 2) == pytest.approx([0.075, 0.075, 0.075, 0.175, 0.1])
+    assert fitted.slope[:, 1] == pytest.approx([shrunk] * 5)
+    assert (fitted.devices, fitted.factors) == (DEVICES, FACTORS)
+    assert not fit_line(toy, np.ones(len(toy)), np.arange(len(toy))).slope.any()  # the share never varies
 
 
-def test_missing_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(AssetError, match=r"head\.json: can't be read"):
-        load_coarsening_head(tmp_path)
+def test_what_ships_is_what_the_command_makes(published: CoarseningSamples, published_ir: dict[str, bytes]) -> None:
+    shipped, made = load_coarsening_head(), ncc.train_coarsening()
+    for name in ("offset", "slope", "interval_quantiles"):
+        np.testing.assert_allclose(getattr(shipped, name), getattr(made, name), rtol=1e-9, atol=1e-12)
+    assert shipped.card == made.card | {"command": shipped.card["command"]}
+    best, perfect = shipped.card["controls"]["best constant"], shipped.card["controls"]["perfect choice"]
+    assert best["geomean_speedup"] < shipped.card["geomean_speedup"] < perfect["geomean_speedup"]
+
+
+@pytest.mark.parametrize(("name", "pays"), [("sgemm", True), ("floydWarshall", True), ("spmv", False)])
+def test_it_says_the_same_of_published_ir_and_of_source(
+    name: str, pays: bool, published: CoarseningSamples, published_ir: dict[str, bytes]
+) -> None:
+    source = str(published.source[published.kernel == name][0])
+    # the IR that it was trained on is LLVM 5's for a CPU; what users have is that of their own source
+    for ir in (published_ir[name], compile_source(source.encode(), OPENCL).ir):
+        share = divergent_share(read_module(ir))
+        answers = [load_coarsening_head().speedups(share, device) for device in (*DEVICES, None)]
+        assert [speedups.argmax() > 0 for speedups in answers] == [pays] * 5
