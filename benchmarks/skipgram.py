@@ -22,7 +22,7 @@ import torch
 from gensim.models import Word2Vec
 from numpy.typing import NDArray
 
-from ncc.learning.embedding.config import SkipGramConfig
+from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.counts import CorpusCounts
 from ncc.learning.embedding.skipgram import skipgram_loss, train_skipgram
 from ncc.learning.embedding.train import load_corpora
@@ -112,7 +112,7 @@ def run_gensim(train: Pairs, test: Pairs, words: Sequence[str], dim: int) -> dic
 
 
 def run_ours(train: Pairs, test: Pairs, words: Sequence[str], dim: int, epochs: int) -> dict:
-    config = SkipGramConfig(dim=dim, epochs=epochs, learning_rate=0.03, subsample=0.0, subwords=False)
+    config = EmbeddingConfig(dim=dim, epochs=epochs, learning_rate=0.03, subsample=0.0, subwords=False)
     start = time.perf_counter()
     result = train_skipgram(*train.ordered(), words, config)
     seconds = time.perf_counter() - start

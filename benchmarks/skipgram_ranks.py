@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import distributed, multiprocessing
 
-from ncc.learning.embedding.config import SkipGramConfig
+from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.skipgram import train_skipgram
 from ncc.learning.training.ranks import process_group
 from ncc.system.files.provenance import command_line, environment
@@ -67,7 +67,7 @@ def train(rank: int, world: int, port: int, options: argparse.Namespace, queue: 
     words = [f"<%ID> = add i{i} <%ID>, <%ID>" for i in range(1, options.num_words + 1)]
     pairs = pairs_of(options)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    config = SkipGramConfig(dim=options.dim, epochs=options.epochs, steps_per_epoch=options.steps)
+    config = EmbeddingConfig(dim=options.dim, epochs=options.epochs, steps_per_epoch=options.steps)
     with process_group():
         sent, ends = count_bytes(), []
         began, processor = time.perf_counter(), time.process_time()

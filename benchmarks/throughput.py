@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ncc.learning.embedding.config import SkipGramConfig
+from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.skipgram import train_skipgram
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_numpy import program_encoder, program_head
@@ -122,7 +122,7 @@ def skipgram_rate(device: str, options: argparse.Namespace) -> float:
         context,
         count,
         words,
-        SkipGramConfig(dim=DIM, epochs=1 + options.repeats),
+        EmbeddingConfig(dim=DIM, epochs=1 + options.repeats),
         device=device,
         progress=lambda *_: ends.append(time.perf_counter()),
     )

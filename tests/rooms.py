@@ -61,7 +61,7 @@ from ncc.learning.embedding.backoff import (
     split_constant_offset,
     strip_inferred_flags,
 )
-from ncc.learning.embedding.config import GensimConfig, SkipGramConfig
+from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.counts import (
     CorpusCounts,
     CountsBuilder,

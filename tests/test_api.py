@@ -112,7 +112,7 @@ def test_counts_are_read_from_a_corpus(tmp_path):
     assert len(counts.texts) == 2
     assert "<td>1</td><td>3</td><td>2</td>" in report._repr_html_()
     with pytest.raises(AssetError):
-        ncc.load_counts(tmp_path / "corpus", width=3)
+        ncc.load_counts(tmp_path / "corpus", context_width=3)
 
 
 def test_a_file_of_another_extension_is_read_with_its_language(tmp_path):

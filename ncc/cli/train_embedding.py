@@ -13,7 +13,9 @@ from ncc.system.files.provenance import command_line
 def train_embedding(
     corpora: Annotated[list[Path], typer.Argument(metavar="CORPUS...", help="Folders made by 'ncc corpus build'.")],
     output: OutputFolder,
-    width: Annotated[int, typer.Option(help="Context size in hops, one that the corpora were counted for.")] = 2,
+    context_width: Annotated[
+        int, typer.Option(help="Context size in hops, one that the corpora were counted for.")
+    ] = 2,
     min_count: Annotated[int, typer.Option(help="How often a statement must occur to become a word.")] = 10,
     engine: Annotated[
         Literal["exact", "gensim"],
@@ -49,8 +51,10 @@ def train_embedding(
     """
     given = arguments_of(locals())
     from ncc import api
+    from ncc.learning.embedding.config import EmbeddingConfig
     from ncc.learning.training.ranks import is_first_rank
 
-    embedding = api.train_embedding(**given, about={"command": command_line()}, progress=say)
+    config = EmbeddingConfig(**{name: given.pop(name) for name in EmbeddingConfig.__dataclass_fields__})
+    embedding = api.train_embedding(**given, config=config, about={"command": command_line()}, progress=say)
     if is_first_rank():
         print_card(embedding.about["extensions"][-1] if extend else embedding.about)

@@ -99,9 +99,10 @@ def test_every_command_but_those_of_the_machine_has_a_function():
 @pytest.mark.parametrize("command", VERBS)
 def test_an_option_has_the_name_and_the_default_of_an_argument(command):
     options = inspect.signature(COMMANDS[command]).parameters
-    arguments = inspect.signature(
-        getattr(package if VERBS[command] in package.__all__ else ncc_lab, VERBS[command])
-    ).parameters
+    function = getattr(package if VERBS[command] in package.__all__ else ncc_lab, VERBS[command])
+    arguments = dict(inspect.signature(function).parameters)
+    if "config" in arguments:
+        arguments |= inspect.signature(type(arguments["config"].default)).parameters
     left_out = ONLY_PRINTED | OF_OTHER_VERBS.get(command, set())
     if "options" in arguments or command == "classify":
         left_out |= COMPILER

@@ -112,7 +112,10 @@ def test_vectors_are_trained_by_gensim(ncc, corpus, tmp_path):
     [
         (["corpus", "build", "nowhere.toml", "-o", "out"], "nowhere.toml: can't be read"),
         (["train", "embedding", "nowhere", "-o", "out"], "nowhere/width-2/counts.json: can't be read"),
-        (["train", "embedding", "nowhere", "-o", "out", "--width", "3"], "nowhere/width-3/counts.json: can't be read"),
+        (
+            ["train", "embedding", "nowhere", "-o", "out", "--context-width", "3"],
+            "nowhere/width-3/counts.json: can't be read",
+        ),
         (
             ["train", "embedding", "nowhere", "-o", "out", "--engine", "magic"],
             "'magic' is not one of 'exact', 'gensim'",
@@ -138,7 +141,7 @@ def test_what_fails_says_why_without_a_traceback(ncc, tmp_path, monkeypatch, arg
         ["--steps-per-epoch", "0"],
         ["--learning-rate", "-1"],
         ["--min-count", "0"],
-        ["--width", "1"],
+        ["--context-width", "1"],
     ],
 )
 def test_values_out_of_range_are_refused(ncc, corpus, tmp_path, wrong):

@@ -1,6 +1,5 @@
 """What the public functions and their commands promise, a row each: the tables behind the contracts."""
 
-import inspect
 import math
 import shutil
 from collections.abc import Callable, Mapping
@@ -10,6 +9,7 @@ from typing import Any
 
 import ncc
 from tests.rooms import save_calibration
+from tests.support.flat import call
 from tests.support.tiny import CLASSIFIER, ENCODER, LSTM_ENCODER, SOURCE, Tiny
 from tests.support.tiny import EMBEDDING as EMBEDDING_OPTIONS
 
@@ -82,7 +82,7 @@ ANSWERS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
 
 def api_answer(case: Case, *arguments: Any, **settings: Any) -> dict[str, Any]:
     """What the API says, as a command prints it."""
-    result = getattr(ncc, case.verb)(*arguments, **settings)
+    result = call(case.verb, *arguments, **settings)
     if case.verb in ANSWERS:
         return ANSWERS[case.verb](result)
     return {"kernels": [one.to_dict() for one in result]}
@@ -97,10 +97,6 @@ def is_close(answer: Any, expected: Any) -> bool:
     if isinstance(expected, float):
         return math.isclose(answer, expected, rel_tol=1e-5, abs_tol=1e-6)
     return answer == expected
-
-
-def signature(verb: str) -> inspect.Signature:
-    return inspect.signature(getattr(ncc, verb))
 
 
 def option_of(parameter: str) -> str:
@@ -342,7 +338,7 @@ OTHERS = (
     Case("load_classifier", changes={"folder": (None, "@classifier")}, refuses=NO_FOLDER),
     Case(
         "load_counts", inputs=("@corpus",), changes={"corpus": ("@corpus", "@small_corpus")},
-        refuses={"corpus": (NOWHERE,), "width": (3, 0)},
+        refuses={"corpus": (NOWHERE,), "context_width": (3, 0)},
     ),
     Case(
         "load_index", inputs=("@index",), changes={"calibration": (None, "@fitting_calibration")},
@@ -395,7 +391,7 @@ TRAINERS = (
             "seed": (1, 2), **ABOUT,
         },
         refuses={
-            **NO_OUTPUT, "corpora": ([NOWHERE], []), "width": (3, 0), "min_count": (0,), "engine": ("magic",),
+            **NO_OUTPUT, "corpora": ([NOWHERE], []), "context_width": (3, 0), "min_count": (0,), "engine": ("magic",),
             "dim": (0,),
             "epochs": (0,), "steps_per_epoch": (0,), "learning_rate": (-1,), "subsample": (-1,), "word_decay": (-1,),
             "threads": (0,),

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import ncc
-from tests.contract.cases import CASES, MADE, Case, signature
+from tests.contract.cases import CASES, MADE, Case
+from tests.support.flat import call, signature
 from tests.support.refuses import refuses
 from tests.support.tiny import Tiny
 
@@ -69,7 +70,7 @@ class Caller:
     @staticmethod
     def arguments(case: Case, changed: Mapping[str, Any]) -> dict[str, Any]:
         """Values of a call that works, but for those that change."""
-        names = list(signature(case.verb).parameters)
+        names = list(signature(case.verb))
         return {**dict(zip(names, case.inputs, strict=False)), **case.settings, **changed}
 
     def call(self, verb: str, given: Mapping[str, Any], output: Path, messages: list[str]) -> Any:
@@ -79,7 +80,7 @@ class Caller:
             name: special[value] if isinstance(value, str) and value in special else self.resolve(value, output)
             for name, value in given.items()
         }
-        result = getattr(ncc, verb)(**arguments)
+        result = call(verb, **arguments)
         return list(result) if isinstance(result, Iterator) else result
 
     def resolve(self, value: Any, output: Path) -> Any:
@@ -136,8 +137,8 @@ def test_every_parameter_has_a_contract(name):
     covered = {
         parameter for case in cases for kind in ("changes", "refuses", "same") for parameter in getattr(case, kind)
     }
-    assert set(signature(name).parameters) - covered == NOT_COVERED.get(name, set())
-    assert covered <= set(signature(name).parameters)
+    assert set(signature(name)) - covered == NOT_COVERED.get(name, set())
+    assert covered <= set(signature(name))
 
 
 @pytest.mark.parametrize(("case", "name", "values"), rows("changes"))

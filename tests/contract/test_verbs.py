@@ -28,8 +28,8 @@ from tests.contract.cases import (
     command_line,
     is_close,
     option_of,
-    signature,
 )
+from tests.support.flat import signature
 from tests.support.refuses import check_message
 from tests.support.verbs import Finished, run_here, start
 
@@ -362,7 +362,7 @@ def test_help_explains_every_parameter(command):
         assert option.endswith((".", "]")), option
     functions = [case for case in CASES if " ".join(case.words) == command]
     for case in functions:
-        typed = {option_of(name) for name in signature(case.verb).parameters if name not in NOT_TYPED}
+        typed = {option_of(name) for name in signature(case.verb) if name not in NOT_TYPED}
         assert typed <= set(re.findall(r"--[a-z-]+", finished.out)), case.verb
 
 

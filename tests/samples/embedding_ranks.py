@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from ncc.learning.embedding.config import SkipGramConfig
+from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.skipgram import SkipGramResult, train_skipgram
 from ncc.learning.training.ranks import process_group
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))
 CASES = {
-    "plain": SkipGramConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01, subwords=False),
-    "shared": SkipGramConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01),
-    "blocks": SkipGramConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01, rows=2, columns=7),
-    "one word a step": SkipGramConfig(dim=8, epochs=4, steps_per_epoch=100, subsample=0.01),
+    "plain": EmbeddingConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01, subwords=False),
+    "shared": EmbeddingConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01),
+    "blocks": EmbeddingConfig(dim=8, epochs=4, steps_per_epoch=3, subsample=0.01),
+    "one word a step": EmbeddingConfig(dim=8, epochs=4, steps_per_epoch=100, subsample=0.01),
 }
 
 
@@ -33,7 +33,7 @@ def pairs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def run(case: str) -> SkipGramResult:
     """Trains one case."""
-    return train_skipgram(*pairs(), WORDS, CASES[case])
+    return train_skipgram(*pairs(), WORDS, CASES[case], **({"rows": 2, "columns": 7} if case == "blocks" else {}))
 
 
 def save(result: SkipGramResult, path: Path) -> None:

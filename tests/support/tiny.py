@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import ncc
 from tests.rooms import Calibration, save_calibration
+from tests.support.flat import call
 
 CLASSES = {"bits": ("xor", "and", "or", "shl"), "sums": ("add", "sub", "mul", "sdiv")}
 PROGRAMS_PER_CLASS = 15
@@ -162,19 +163,19 @@ class Tiny:
             options: Other ones than those of the world.
         """
         sources = {"programs": self.sources, "functions": self.functions, "cache": self.cache}
-        learn, usual = {
-            "corpus": (ncc.build_corpus, {"recipe": self.programs, "jobs": 1}),
-            "embedding": (ncc.train_embedding, {"corpora": [self.corpus], **EMBEDDING}),
-            "encoder": (ncc.train_encoder, sources | ENCODER),
-            "lstm-encoder": (ncc.train_encoder, sources | {"embedding": self.embedding} | LSTM_ENCODER),
+        verb, usual = {
+            "corpus": ("build_corpus", {"recipe": self.programs, "jobs": 1}),
+            "embedding": ("train_embedding", {"corpora": [self.corpus], **EMBEDDING}),
+            "encoder": ("train_encoder", sources | ENCODER),
+            "lstm-encoder": ("train_encoder", sources | {"embedding": self.embedding} | LSTM_ENCODER),
             "classifier": (
-                ncc.train_classifier,
+                "train_classifier",
                 {"folder": self.programs, "embedding": self.embedding, "cache": self.cache} | CLASSIFIER,
             ),
-            "device-head": (ncc.train_devmap, {"tables": [self.times]}),
-            "gpu-head": (ncc.train_gpu, {"table": self.launches, "gpu": "A100"}),
+            "device-head": ("train_devmap", {"tables": [self.times]}),
+            "gpu-head": ("train_gpu", {"table": self.launches, "gpu": "A100"}),
         }[name]
-        return learn(output=output, **(usual | options))
+        return call(verb, output=output, **(usual | options))
 
     def _write_programs(self) -> None:
         for name, opcodes in CLASSES.items():

@@ -9,10 +9,12 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints, Ints32
 from ncc.errors import InputError
-from ncc.learning.embedding.config import GensimConfig
+from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.skipgram import SkipGramResult, WeightedPairs, skipgram_loss
 
 _CHUNK = 1 << 16
+_NUM_NEGATIVE = 5
+"""Words drawn against each pair: gensim's default."""
 _LEARNING_RATES = 0.025, 1e-4
 """First and last learning rate: gensim's defaults."""
 
@@ -41,24 +43,25 @@ def train_gensim(
     context: Ints32,
     count: Ints,
     words: Sequence[str],
-    config: GensimConfig | None = None,
+    config: EmbeddingConfig,
     *,
+    threads: int = 1,
     progress: Callable[[int, float], None] | None = None,
 ) -> SkipGramResult:
     """Train vectors with gensim on pairs drawn from counts; arguments as of `train_skipgram`.
 
-    Losses are of the full softmax, as of the exact trainer; gensim's own loses precision after some million pairs.
+    With more than one thread, runs differ. Losses are of the full softmax, as of the exact trainer; gensim's own loses
+    precision after some million pairs.
     """
     from gensim.models import Word2Vec
 
-    config = config or GensimConfig()
     if not len(count):
         raise InputError("there are no pairs of statements to train on")
     pairs = WeightedPairs.from_counts(center, context, count, len(words), config.subsample)
     stream = PairStream(center, context, pairs.weight, words, config.num_pairs, config.seed)
     # occurrences of each word in a stream of this length, by which gensim draws negatives
     seen = np.maximum(np.rint(2 * config.num_pairs * pairs.marginal), 1).astype(np.int64)
-    options = {"vector_size": config.dim, "negative": config.negative, "workers": config.threads, "seed": config.seed}
+    options = {"vector_size": config.dim, "negative": _NUM_NEGATIVE, "workers": threads, "seed": config.seed}
     model = Word2Vec(sg=1, window=1, sample=0, min_count=1, **options)
     rows = pairs.centers
     model.build_vocab_from_freq({words[row]: int(seen[row]) for row in rows.tolist()})

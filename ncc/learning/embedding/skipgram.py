@@ -24,11 +24,15 @@ import torch
 
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.errors import InputError
-from ncc.learning.embedding.config import SkipGramConfig
+from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.subwords import SubwordMatrix, subword_matrix
 from ncc.learning.training.ranks import all_gather_rows, check_consistent, rank_and_world, sum_over_ranks
 
 logger = logging.getLogger(__name__)
+
+ROWS, COLUMNS = 2048, 32768
+"""Center and context words at a time, which bounds memory at 256 MB of logits; with more context words than that,
+logits are computed twice. The result is the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,25 +59,26 @@ def train_skipgram(
     context: Ints32,
     count: Ints,
     words: Sequence[str],
-    config: SkipGramConfig | None = None,
+    config: EmbeddingConfig,
     *,
     device: str = "cpu",
+    rows: int = ROWS,
+    columns: int = COLUMNS,
     progress: Callable[[int, float], None] | None = None,
 ) -> SkipGramResult:
     """Train vectors on (num_pairs,) distinct pairs of words, sorted by center, with their counts.
 
     Deterministic on a CPU for a seed and a number of threads. Ranks end with the result of one rank, up to rounding.
     """
-    config = config or SkipGramConfig()
     if not len(count):
         raise InputError("there are no pairs of statements to train on")
     pairs = WeightedPairs.from_counts(center, context, count, len(words), config.subsample)
     num_steps = min(config.steps_per_epoch, len(pairs.centers))
     if rank_and_world()[1] > 1:
-        text = "\0".join((repr(replace(config, rows=1, columns=1)), *words))
+        text = "\0".join((repr(config), *words))
         digest = hashlib.sha256(pairs.digest() + text.encode()).hexdigest()[:32]
         check_consistent({"counts, words and options of digest": digest})
-    model = _Model(words, pairs, replace(config, steps_per_epoch=num_steps), device)
+    model = _Model(words, pairs, replace(config, steps_per_epoch=num_steps), device, rows, columns)
     losses: list[float] = []
     for epoch in range(config.epochs):
         rng = np.random.default_rng((config.seed, epoch))
@@ -178,7 +183,7 @@ class Tiling:
         world_size: Ranks with contexts of their own, which all compute the softmax of the same centers.
     """
 
-    columns: int = 32768
+    columns: int = COLUMNS
     low: bool = False
     world_size: int = 1
 
@@ -242,8 +247,8 @@ def skipgram_loss(
     vectors: Floats32,
     contexts: Floats32,
     *,
-    rows: int = 2048,
-    columns: int = 32768,
+    rows: int = ROWS,
+    columns: int = COLUMNS,
     device: str = "cpu",
 ) -> float:
     """Cross-entropy of contexts given centers, in nats per pair, for weighted pairs sorted by center."""
@@ -284,8 +289,10 @@ def add_gradients(
 class _Model:
     """This rank's rows of the tables, with gradients and optimizer; all ranks call the same methods."""
 
-    def __init__(self, words: Sequence[str], pairs: WeightedPairs, config: SkipGramConfig, device: str) -> None:
-        self.config, self.device = config, device
+    def __init__(
+        self, words: Sequence[str], pairs: WeightedPairs, config: EmbeddingConfig, device: str, rows: int, columns: int
+    ) -> None:
+        self.config, self.device, self._num_rows = config, device, rows
         self._rank, self._world_size = rank_and_world()
         self._order = self._by_rank(np.arange(len(words)))
         self._pairs = pairs.of_rank(self._rank, self._world_size)
@@ -304,8 +311,7 @@ class _Model:
             groups[1]["weight_decay"] = config.word_decay  # type: ignore[assignment]
             groups.append({"params": [self.subwords]})
         has_bfloat16 = device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False)
-        low = config.mixed_precision and has_bfloat16
-        self._tiling = Tiling(columns=config.columns, low=low, world_size=self._world_size)
+        self._tiling = Tiling(columns=columns, low=has_bfloat16, world_size=self._world_size)
         self._optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=True)
         for group in groups:
             group["params"][0].grad = torch.zeros_like(group["params"][0])
@@ -333,8 +339,8 @@ class _Model:
             vectors = self._vectors(centers)
             gradient, context_gradient = torch.zeros_like(vectors), _zeroed_grad(self.contexts)
             loss = torch.zeros(1, dtype=torch.float64, device=self.device)
-            for start in range(0, len(centers), self.config.rows):
-                tile = self._pairs.tile(centers[start : start + self.config.rows], self.device)
+            for start in range(0, len(centers), self._num_rows):
+                tile = self._pairs.tile(centers[start : start + self._num_rows], self.device)
                 tile = replace(tile, rows=torch.arange(start, start + len(tile.rows), device=self.device))
                 loss += add_gradients(tile, vectors, self.contexts, gradient, context_gradient, self._tiling)
             sum_over_ranks((gradient, loss))
@@ -357,8 +363,8 @@ class _Model:
         """Cross-entropy of all pairs in nats per pair, in float32."""
         centers, tiling = self._by_rank(self._pairs.centers), replace(self._tiling, low=False)
         total = torch.zeros(1, dtype=torch.float64, device=self.device)
-        for start in range(0, len(centers), self.config.rows):
-            batch = centers[start : start + self.config.rows]
+        for start in range(0, len(centers), self._num_rows):
+            batch = centers[start : start + self._num_rows]
             total += _Softmax.of(self._pairs.tile(batch, self.device), self._vectors(batch), self.contexts, tiling).loss
         sum_over_ranks([total])
         return float(total)

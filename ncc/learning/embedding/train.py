@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ncc.errors import AssetError, InputError, NccError, check_positive
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import BackoffLevel
-from ncc.learning.embedding.config import GensimConfig, SkipGramConfig
+from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder, width_folder
 from ncc.learning.embedding.counts import load_counts as load_folder
 from ncc.learning.embedding.embedding import (
@@ -32,17 +32,17 @@ logger = logging.getLogger(__name__)
 OnEpoch = Callable[[int, float], None]
 
 
-def load_counts(corpus: str | Path, *, width: int = 2) -> CorpusCounts:
+def load_counts(corpus: str | Path, *, context_width: int = 2) -> CorpusCounts:
     """Read the counts of a corpus: its distinct statements, their occurrences, and the pairs within a context.
 
     Args:
         corpus: Folder that `build_corpus` made.
-        width: Context size in hops, one that the corpus was counted for.
+        context_width: Context size in hops, one that the corpus was counted for.
 
     Raises:
         AssetError: There are none for that width, or they are damaged.
     """
-    return load_folder(width_folder(corpus, width))
+    return load_folder(width_folder(corpus, context_width))
 
 
 def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
@@ -52,10 +52,10 @@ def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
         if counted and width not in counted:
             raise InputError(f"{folder}: was counted for context widths {counted}; expected {width} among them")
     if len(folders) == 1:
-        return load_counts(folders[0], width=width)
+        return load_counts(folders[0], context_width=width)
     builder = CountsBuilder(width)
     for folder in folders:
-        builder.add_counts(load_counts(folder, width=width))
+        builder.add_counts(load_counts(folder, context_width=width))
     return builder.finish()
 
 
@@ -77,11 +77,11 @@ def load_abstraction(folders: Sequence[str | Path]) -> Abstraction:
 
 def fit_embedding(
     counts: CorpusCounts,
+    config: EmbeddingConfig,
     *,
-    min_count: int = 10,
-    config: SkipGramConfig | GensimConfig | None = None,
     abstraction: Abstraction | None = None,
     about: dict[str, Any] | None = None,
+    threads: int = 1,
     device: str = "cpu",
     progress: OnEpoch | None = None,
 ) -> Embedding:
@@ -90,14 +90,13 @@ def fit_embedding(
     Its card has the corpus's size, the configuration, the loss and the entropy of the data in nats per pair, and the
     fraction of the corpus's statements that are words as they stand.
     """
-    config = config or SkipGramConfig()
     start = time.perf_counter()
-    vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), min_count)
+    vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), config.min_count)
     pairs = counts.restrict(vocabulary)
-    if isinstance(config, GensimConfig):
+    if config.engine == "gensim":
         from ncc.learning.embedding.gensim import train_gensim
 
-        result = train_gensim(*pairs, vocabulary.words, config, progress=progress)
+        result = train_gensim(*pairs, vocabulary.words, config, threads=threads, progress=progress)
     else:
         from ncc.learning.embedding.skipgram import train_skipgram
 
@@ -112,12 +111,9 @@ def fit_embedding(
         "num_distinct_statements": len(counts.texts),
         "num_pairs": int(counts.count.sum()),
         "num_distinct_pairs": len(pairs[2]),
-        "width": counts.width,
         "num_words": len(vocabulary),
-        "min_count": min_count,
         "exact_share_of_corpus": round(float(exact), 6),
-        "engine": "gensim" if isinstance(config, GensimConfig) else "exact",
-        "skipgram": asdict(config),
+        "config": asdict(config),
         "loss": round(result.loss, 6),
         "entropy": round(result.entropy, 6),
         "seconds": round(time.perf_counter() - start, 1),
@@ -129,18 +125,7 @@ def train_embedding(
     corpora: Sequence[str | Path],
     output: str | Path | None = None,
     *,
-    width: int = 2,
-    min_count: int = 10,
-    engine: Literal["exact", "gensim"] = "exact",
-    dim: int = 200,
-    epochs: int = 20,
-    steps_per_epoch: int = 8,
-    learning_rate: float = 0.02,
-    subsample: float = 1e-3,
-    subwords: bool = True,
-    word_decay: float = 2.0,
-    num_pairs: int = 20_000_000,
-    seed: int = 204,
+    config: EmbeddingConfig = EmbeddingConfig(),
     threads: int = 1,
     device: str = "cpu",
     tensorboard: str | Path | None = None,
@@ -153,24 +138,12 @@ def train_embedding(
     Args:
         corpora: Folders that `build_corpus` made.
         output: Folder that gets the embedding.
-        width: Context size in hops, one that the corpora were counted for.
-        min_count: Minimum number of occurrences for a statement to become a word.
-        engine: "exact" (skip-gram on the counts), or "gensim" (Word2Vec on pairs drawn from them).
-        dim: Number of dimensions.
-        epochs: Passes over the counts, or over gensim's pairs.
-        steps_per_epoch: Steps of an epoch, each with other center words.
-        learning_rate: Learning rate of Adam.
-        subsample: Fraction of pairs above which a word is thinned; 0 thins none.
-        subwords: Whether statements share vectors of their parts.
-        word_decay: Weight decay of whole-word vectors, with ``subwords``.
-        num_pairs: Pairs that gensim streams in an epoch.
-        seed: Random seed.
+        config: Options of the training.
         threads: Threads of the matrix products.
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
         tensorboard: Folder for curves for TensorBoard.
         extend: An embedding, its folder, or "shipped": instead of training, induce vectors for the words of the corpora
-            that it lacks, and keep its own; see `extend_embedding`. Of the other arguments only ``width`` and
-            ``min_count`` matter.
+            that it lacks, and keep its own. Of the options only ``context_width`` and ``min_count`` matter.
         about: Additional fields of the card, such as the command.
         progress: Called with a line of text after each epoch, on rank 0.
 
@@ -188,28 +161,19 @@ def train_embedding(
     check_positive(threads=threads)
     check_folder(folder)
     about = {**(about or {}), "corpora": [Path(corpus).name for corpus in corpora]}
-    shared = {"dim": dim, "epochs": epochs, "subsample": subsample, "seed": seed}
-    config: SkipGramConfig | GensimConfig
     if extend is not None:
         from ncc.learning.embedding.extend import extend_embedding
 
         embedding = extend_embedding(
             load_embedding(None if extend == "shipped" else extend),
-            load_corpora(corpora, width),
-            min_count=min_count,
+            load_corpora(corpora, config.context_width),
+            min_count=config.min_count,
             abstraction=load_abstraction(corpora),
             about=about,
         )
         if folder:
             save_embedding(embedding, folder)
         return embedding
-    if engine == "gensim":
-        config = GensimConfig(**shared, num_pairs=num_pairs, threads=threads)  # type: ignore[arg-type]
-    elif engine == "exact":
-        exact = {"steps_per_epoch": steps_per_epoch, "learning_rate": learning_rate}
-        config = SkipGramConfig(**shared, **exact, subwords=subwords, word_decay=word_decay)  # type: ignore[arg-type]
-    else:
-        raise InputError(f"engine is {engine!r}; expected exact or gensim")
     with (
         process_group(device) as rank_device,
         training_lock(folder),
@@ -217,15 +181,15 @@ def train_embedding(
         _curves(tensorboard, progress) as report,
     ):
         rank, world_size = rank_and_world()
-        if world_size > 1 and engine == "gensim":
+        if world_size > 1 and config.engine == "gensim":
             raise InputError("gensim trains in one process; leave torchrun out")
         embedding = fit_embedding(
-            load_corpora(corpora, width),
-            min_count=min_count,
-            config=config,
+            load_corpora(corpora, config.context_width),
+            config,
             abstraction=load_abstraction(corpora),
-            device=rank_device,
             about=about,
+            threads=threads,
+            device=rank_device,
             progress=None if rank else report,
         )
         if rank == 0 and folder:

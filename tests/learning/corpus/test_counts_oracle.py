@@ -25,6 +25,6 @@ def test_a_corpus_has_every_statement_and_pair(recipe: Path, tmp_path: Path, job
     report = ncc.build_corpus(recipe, tmp_path / "corpus", jobs=jobs)
     assert report.failures == {}
     for width in (1, 2, 3):
-        counts = ncc.load_counts(tmp_path / "corpus", width=width)
+        counts = ncc.load_counts(tmp_path / "corpus", context_width=width)
         assert as_counters(counts) == slow_counts(FILES, width), f"width {width}"
         assert counts.num_files == len(FILES)

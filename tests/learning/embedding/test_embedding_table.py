@@ -13,7 +13,7 @@ from tests.rooms import (
     Abstraction,
     BackoffLevel,
     Embedding,
-    SkipGramConfig,
+    EmbeddingConfig,
     Vocabulary,
     compose_missing,
     fit_embedding,
@@ -116,8 +116,8 @@ def test_fit_gives_a_unit_vector_to_every_word_and_a_card(small, counts):
     assert about["num_words"] == len(small.vocabulary)
     assert about["entropy"] < about["loss"]
     assert about["note"] == "test"
-    assert about["engine"] == "exact"
-    assert about["skipgram"]["epochs"] == 6
+    assert about["config"]["engine"] == "exact"
+    assert about["config"]["epochs"] == 6
     assert 0 < about["exact_share_of_corpus"] < 1
     assert set(OPCODES) <= set(small.vocabulary.words)
 
@@ -129,8 +129,8 @@ def test_exact_share_is_that_of_a_look_up(small, counts):
 
 
 def test_fit_is_deterministic(small, counts):
-    config = SkipGramConfig(dim=12, epochs=6, steps_per_epoch=5, subsample=0)
-    assert fit_embedding(counts, min_count=4, config=config).fingerprint == small.fingerprint
+    config = EmbeddingConfig(min_count=4, dim=12, epochs=6, steps_per_epoch=5, subsample=0)
+    assert fit_embedding(counts, config).fingerprint == small.fingerprint
 
 
 def test_compose_gives_a_form_the_weighted_mean_of_what_is_under_it():
@@ -202,9 +202,9 @@ def test_the_abstraction_is_kept_whole(small, tmp_path, abstraction):
 
 
 def test_fit_keeps_the_abstraction_that_it_is_told(counts):
-    config = SkipGramConfig(dim=4, epochs=1, steps_per_epoch=1)
-    assert fit_embedding(counts, min_count=4, config=config).abstraction == Abstraction()
-    told = fit_embedding(counts, min_count=4, config=config, abstraction=Abstraction.paper())
+    config = EmbeddingConfig(min_count=4, dim=4, epochs=1, steps_per_epoch=1)
+    assert fit_embedding(counts, config).abstraction == Abstraction()
+    told = fit_embedding(counts, config, abstraction=Abstraction.paper())
     assert told.abstraction == Abstraction.paper()
 
 

@@ -8,7 +8,7 @@ import torch
 
 from ncc.errors import InputError
 from tests.rooms import (
-    SkipGramConfig,
+    EmbeddingConfig,
     Tiling,
     WeightedPairs,
     add_gradients,
@@ -31,7 +31,7 @@ def _pairs(num_words: int = 30, density: float = 0.3, seed: int = 0) -> Pairs:
 
 
 def _config(**values):
-    return SkipGramConfig(**({"dim": 8, "epochs": 5, "steps_per_epoch": 4, "subsample": 0.0} | values))
+    return EmbeddingConfig(**({"dim": 8, "epochs": 5, "steps_per_epoch": 4, "subsample": 0.0} | values))
 
 
 def _plain(**values):
@@ -101,7 +101,7 @@ def test_the_seed_is_not_taken_from_torchs_or_numpys_state():
 def test_the_size_of_a_block_does_not_matter(rows, columns, subwords):
     pairs, config = _pairs(), _config(subwords=subwords)
     whole = train_skipgram(*pairs, WORDS, config)
-    cut = train_skipgram(*pairs, WORDS, replace(config, rows=rows, columns=columns))
+    cut = train_skipgram(*pairs, WORDS, config, rows=rows, columns=columns)
     assert cut.losses == pytest.approx(whole.losses, abs=1e-5)
     assert cut.loss == pytest.approx(whole.loss, abs=1e-5)
     assert cut.vectors == pytest.approx(whole.vectors, abs=2e-3)
@@ -306,7 +306,18 @@ def test_no_pairs_are_refused():
 
 
 @pytest.mark.parametrize(
-    "name", ["dim", "epochs", "steps_per_epoch", "columns", "rows", "learning_rate", "subsample", "word_decay"]
+    "name",
+    [
+        "context_width",
+        "min_count",
+        "dim",
+        "epochs",
+        "steps_per_epoch",
+        "num_pairs",
+        "learning_rate",
+        "subsample",
+        "word_decay",
+    ],
 )
 def test_values_out_of_range_are_refused(name):
     value = -1 if name in {"subsample", "word_decay"} else 0

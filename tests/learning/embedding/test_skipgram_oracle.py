@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.skipgram import dense_loss, entropy, pair_matrix
-from tests.rooms import SkipGramConfig, skipgram_loss, train_skipgram
+from tests.rooms import EmbeddingConfig, skipgram_loss, train_skipgram
 
 NUM_WORDS, DIM = 30, 8
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(NUM_WORDS))
@@ -28,7 +28,7 @@ def test_the_loss_is_that_of_a_softmax_over_all_words(rows: int, columns: int, p
 
 @pytest.mark.parametrize("subwords", [False, True])
 def test_the_loss_of_a_training_is_that_of_its_vectors(subwords: bool) -> None:
-    config = SkipGramConfig(dim=DIM, epochs=3, steps_per_epoch=4, subsample=0, subwords=subwords)
+    config = EmbeddingConfig(dim=DIM, epochs=3, steps_per_epoch=4, subsample=0, subwords=subwords)
     result = train_skipgram(CENTER, CONTEXT, COUNT, WORDS, config)
     shares = pair_matrix(CENTER, CONTEXT, COUNT.astype(float), NUM_WORDS)
     assert result.loss == pytest.approx(dense_loss(shares, result.vectors, result.contexts)[0], abs=1e-5)
@@ -40,7 +40,7 @@ def test_training_ends_where_autograd_finds_no_slope() -> None:
     shares = pair_matrix(CENTER, CONTEXT, COUNT.astype(float), NUM_WORDS)
     slopes = []
     for epochs in (1, 400):
-        config = SkipGramConfig(
+        config = EmbeddingConfig(
             dim=4, epochs=epochs, steps_per_epoch=1, subsample=0, subwords=False, learning_rate=0.05
         )
         result = train_skipgram(CENTER, CONTEXT, COUNT, WORDS, config)
