@@ -23,7 +23,7 @@ from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import NgramModel
 from ncc.tasks.coarsening.head import CoarseningHead
 from ncc.tasks.devices.features import CODE, LAUNCH, WORK_WIDTH, KernelFeatures, launch_columns
-from ncc.tasks.devices.head import LEVELS, Errors, Expert, GaussianProcess, LSTMTimes, TimesHead
+from ncc.tasks.devices.head import LEVELS, Errors, Expert, GaussianProcess, LSTMTimes, TimesHead, standardize
 from ncc.tasks.devices.physics import PRIORS, PUBLISHED_TERMS, MachineModel
 
 __all__ = [
@@ -111,10 +111,9 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
     inputs, sizes = kernel_inputs(kernels, seed), np.exp(rng.uniform(4, 16, (kernels, 3))).round()
     columns = launch_columns(inputs, sizes)
     low, high = columns[:, :3].min(axis=0), columns[:, :3].max(axis=0)
-    empty = GaussianProcess(columns.mean(axis=0)[: CODE.stop], columns.std(axis=0)[: CODE.stop], *np.zeros((3, 0)))
-    smooth = replace(
-        empty, points=empty.standardize(columns), weights=rng.normal(0, 0.3, (kernels, 2)), base=np.array([1.0, 0.2])
-    )
+    seen = columns[:, : CODE.stop]
+    mean, scale, weights = seen.mean(axis=0), seen.std(axis=0), rng.normal(0, 0.3, (kernels, 2))
+    smooth = GaussianProcess(mean, scale, standardize(seen, mean, scale), weights, np.array([1.0, 0.2]))
     trees = Boosted(
         base=np.array([1.0, -0.1]),
         root=np.array([0, 3]),
@@ -130,8 +129,8 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
         Expert(source, model, names, columns[:, CODE], low, high, errors[0], errors[1], 0.2, 0.9, (0.3, 0.6))
         for source, model in (("one", smooth), ("other", trees))
     )
-    physics = MachineModel(np.log(list(PRIORS.values()))[:, PUBLISHED_TERMS], 0.5)
-    return TimesHead(("CPU", "GPU"), experts, physics, errors[1], 64.0, "none", {"data": "random"})
+    machine = MachineModel(np.log(list(PRIORS.values()))[:, PUBLISHED_TERMS], 0.5)
+    return TimesHead(("CPU", "GPU"), experts, machine, errors[1], 64.0, "none", {"data": "random"})
 
 
 def coarsening_head(seed: int = 0) -> CoarseningHead:

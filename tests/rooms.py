@@ -189,10 +189,17 @@ from ncc.tasks.devices.features import (
     kernel_features,
     work_at_size,
 )
-from ncc.tasks.devices.files import FILES as DEVICE_FILES
-from ncc.tasks.devices.files import PLATFORMS, load_device_head, save_device_head
 from ncc.tasks.devices.fit import LaunchSamples, cross_validate, fit_times
-from ncc.tasks.devices.head import LONGEST_READ, RatioPrediction, TimesHead, decay_with_distance, distinct_kernels
+from ncc.tasks.devices.head import FORMAT as DEVICE_FILES
+from ncc.tasks.devices.head import (
+    LONGEST_READ,
+    PLATFORMS,
+    TimesHead,
+    decay_with_distance,
+    distinct_kernels,
+    load_device_head,
+    save_device_head,
+)
 from ncc.tasks.devices.physics import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, MachineModel, fit_machine
 from ncc.tasks.devices.plot import plot_curves
 from ncc.tasks.devices.predict import DeviceCurve, explain_device, predict_device, predict_device_curve

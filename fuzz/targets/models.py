@@ -18,7 +18,7 @@ from ncc.system.files.text import MAX_BYTES
 from ncc.tasks.classification.head import FORMAT as CLASSIFIERS
 from ncc.tasks.coarsening.head import FORMAT as COARSENING_HEADS
 from ncc.tasks.coarsening.predict import predict_coarsening
-from ncc.tasks.devices.files import FILES as DEVICE_HEADS
+from ncc.tasks.devices.head import FORMAT as DEVICE_HEADS
 from ncc.tasks.devices.predict import predict_device
 
 __all__ = ["TARGETS"]
@@ -65,9 +65,8 @@ def _load_mapper(data: bytes) -> None:
     for sizes in ((None, None), (1e5, 64.0), (0.0, 1.0), (MAX_BYTES, 65536.0)):
         given = np.array([[*(1.0 if size is None else size for size in sizes), np.nan]])
         [answer] = head.predict(samples.kernel_inputs(), given)
-        assert np.isfinite([answer.log_ratio, *answer.interval]).all()
-        assert 0 <= answer.probability_gpu <= 1
-        assert np.isfinite(np.exp([answer.log_ratio, *answer.interval])).all()
+        assert np.isfinite([answer.speedup_gpu_over_cpu, *answer.interval]).all()
+        assert 0.5 <= answer.confidence <= 1
 
 
 def _coarsenings() -> list[Files]:

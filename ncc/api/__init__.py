@@ -86,18 +86,18 @@ _HOMES = {
     ),
     "ncc.tasks.coarsening.train": ("train_coarsening",),
     "ncc.tasks.devices.calibrate": ("calibrate",),
-    "ncc.tasks.devices.files": (
+    "ncc.tasks.devices.head": (
         "load_device_head",
         "save_device_head",
     ),
     "ncc.tasks.devices.predict": (
         "DeviceCurve",
-        "DevicePrediction",
         "Explanation",
         "explain_device",
         "predict_device",
         "predict_device_curve",
     ),
+    "ncc.tasks.devices.prediction": ("DevicePrediction",),
     "ncc.tasks.devices.train": ("train_devmap",),
     "ncc.tasks.gpus.head": (
         "load_gpu_head",

@@ -46,4 +46,4 @@ def calibrate(
         about={"command": command_line()},
         progress=now_and_then(),
     )
-    print_card(head.about)
+    print_card(head.card)

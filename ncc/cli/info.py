@@ -34,7 +34,7 @@ def _facts() -> dict[str, Any]:
     from ncc.ir.reader.objects import IR_EXTENSIONS
     from ncc.learning.data.registry import data_folder
     from ncc.system.sandbox.confine import describe_confinement
-    from ncc.tasks.devices.files import PLATFORMS
+    from ncc.tasks.devices.head import PLATFORMS
 
     embedding, encoder = api.load_embedding(), api.load_encoder()
     return {
@@ -46,7 +46,7 @@ def _facts() -> dict[str, Any]:
         "reads": sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS),
         "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
         "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | dict(encoder.about),
-        "device_heads": {name: api.load_device_head(platform=name).about for name in PLATFORMS},
+        "device_heads": {name: api.load_device_head(platform=name).card for name in PLATFORMS},
         "coarsening_head": api.load_coarsening_head().card,
         "classifier": api.load_classifier().about,
         "data_folder": str(data_folder()),

@@ -13,7 +13,8 @@ from ncc.cli.running import Input, check_plot, loaded, run_over
 from ncc.system.files.text import demangle, escape_control, format_bytes, parse_bytes, parse_items
 
 if TYPE_CHECKING:
-    from ncc.tasks.devices.predict import DevicePrediction, LineShare
+    from ncc.tasks.devices.predict import LineShare
+    from ncc.tasks.devices.prediction import DevicePrediction
 
 _FIELDS = (
     "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "odds", "times_ms",
@@ -82,7 +83,8 @@ def _predict(
     from ncc import api
     from ncc.ir.frontend.languages import language_of
     from ncc.tasks.devices.plot import plot_curves
-    from ncc.tasks.devices.predict import SIZES, explain_kernel, predict_curve, predict_kernel, read_inputs
+    from ncc.tasks.devices.predict import explain_kernel, predict_curve, predict_kernel, read_inputs
+    from ncc.tasks.devices.prediction import SIZES
 
     source, options = _read_once(name), how["options"]
     if source is not name:

@@ -38,4 +38,4 @@ def train_devmap(
     from ncc import api
 
     head = api.train_devmap(**given, about={"command": command_line()}, progress=say)
-    print_card(head.about)
+    print_card(head.card)

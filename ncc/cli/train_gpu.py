@@ -33,4 +33,4 @@ def train_gpu(
 
     about = {"command": command_line()}
     head = api.train_gpu(output, table=table, sources=sources, gpu=gpu, seed=seed, data=data, about=about, progress=say)
-    print_card(head.about)
+    print_card(head.card)

@@ -152,7 +152,7 @@ def test_values_out_of_range_are_refused(ncc, corpus, tmp_path, wrong):
 
 
 def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
-    head = load_device_head(FORMATS / "times-lstm-v3")
+    head = load_device_head(FORMATS / "times-lstm-v4")
     asked: dict[str, object] = {}
 
     def fit(platform, model, embedding, seed, data, _tell):
@@ -166,8 +166,8 @@ def test_a_device_head_is_fitted_and_written(ncc, tmp_path, monkeypatch):
     known = {"embedding": load_embedding().fingerprint, "data": str(tmp_path)}
     assert asked == {"platform": "amd", "model": "lstm", "seed": 7} | known
     again = load_device_head(tmp_path / "head")
-    assert json.loads(finished.out) == again.about
-    assert "command" in again.about
+    assert json.loads(finished.out) == again.card
+    assert "command" in again.card
     assert again.embedding_id == head.embedding_id
 
 

@@ -81,17 +81,17 @@ def test_arrays_of_embeddings(made, changes, message):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"physics": lambda a: a * 1e4},
-        {"physics": lambda a: a[:, 1:]},
-        {"astray__ratio": lambda a: a[::-1]},
-        {"0__code": lambda a: a[:, :-1]},
-        {"0__model__weights": lambda a: a * np.float32(np.inf)},
-        {"0__model__scale": lambda a: -a},
-        {"0__low": lambda a: a + 1e3},
-        {"1__model__right": lambda a: a * 0},
-        {"1__model__column": lambda a: a + 1000},
-        {"1__model__target": lambda a: a + 5},
-        {"1__near__times": lambda a: -a},
+        {"machine__constants": lambda a: a * 1e4},
+        {"machine__constants": lambda a: a[:, 1:]},
+        {"machine_model_errors__ratio": lambda a: a[::-1]},
+        {"experts__0__code": lambda a: a[:, :-1]},
+        {"experts__0__model__weights": lambda a: a * np.float32(np.inf)},
+        {"experts__0__model__scale": lambda a: -a},
+        {"experts__0__low": lambda a: a + 1e3},
+        {"experts__1__model__right": lambda a: a * 0},
+        {"experts__1__model__column": lambda a: a + 1000},
+        {"experts__1__model__target": lambda a: a + 5},
+        {"experts__1__errors_in_domain__times": lambda a: -a},
     ],
 )
 def test_arrays_of_heads_of_times(made, changes):
@@ -100,24 +100,26 @@ def test_arrays_of_heads_of_times(made, changes):
     _refused(load, where, "not a device-mapping head .* damaged")
 
 
+def _first(**changes):
+    """Changes of the first expert's card."""
+    return {"experts": lambda experts: [experts[0] | changes, *experts[1:]]}
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"devices": ["CPU"]},
         {"devices": ["CPU", "CPU"]},
-        {"group": 0.0},
-        {"experts": lambda experts: [experts[0] | {"reach": [0.5, 0.2]}, experts[1]]},
-        {"experts": lambda experts: [experts[0] | {"strange": 0.1}, experts[1]]},
-        {"experts": lambda experts: [experts[0] | {"fade": -1.0}, experts[1]]},
-        {"experts": lambda experts: [experts[0] | {"model": "lstm"}, experts[1]]},
-        {
-            "experts": lambda experts: [
-                experts[0] | {"near": {"slope": 2.0, "sharpness": 1.0, "is_guess": False}},
-                experts[1],
-            ]
-        },
-        {"astray": {"slope": 1.0, "sharpness": 0.5}},
-        {"machine_slope": 2.0},
+        {"wgsize": 0.0},
+        {"experts": []},
+        _first(blend_range=[0.5, 0.2]),
+        _first(out_of_domain_radius=0.1),
+        _first(distance_decay=-1.0),
+        _first(model={"kind": "LSTMTimes"}),
+        _first(model={"kind": "GaussianProcess", "covariance": "none"}),
+        _first(errors_in_domain={"ratio_shrinkage": 2.0, "inverse_temperature": 1.0, "is_prior": False}),
+        {"machine_model_errors": {"ratio_shrinkage": 1.0, "inverse_temperature": 0.5}},
+        {"machine": {"ratio_shrinkage": 2.0}},
     ],
 )
 def test_cards_of_heads_of_times(made, changes):
@@ -128,7 +130,7 @@ def test_cards_of_heads_of_times(made, changes):
 
 def test_an_answer_beyond_all_measure_is_refused(made):
     where, load = made("times")
-    where.tensors(**{"0__near__times": lambda a: a + 200, "1__near__times": lambda a: a + 200})
+    where.tensors(**{f"experts__{number}__errors_in_domain__times": lambda a: a + 200 for number in (0, 1)})
     with pytest.raises(AssetError, match=r"says that a launch takes e\^\S+ ms; its file is damaged"):
         load(where.path).predict(samples.kernel_inputs(), np.array([[1e5, 64.0, 1e4]]))
 

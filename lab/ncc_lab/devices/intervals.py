@@ -27,7 +27,6 @@ from ncc.tasks.devices.head import (
     LEVELS,
     Expert,
     GaussianProcess,
-    RatioPrediction,
     TimesHead,
     compress_ratio,
     covariance_of,
@@ -35,6 +34,7 @@ from ncc.tasks.devices.head import (
     predict_targets,
     sign_probability,
 )
+from ncc.tasks.devices.prediction import DevicePrediction
 
 _PERCENTS = (100, 75, 50, 25)
 _BINS = 10
@@ -119,7 +119,7 @@ def _errors_of(
     expert = head.experts[0]
     said, measured = [], []
     for one in trials:
-        others = None if physics is None else head.astray
+        others = None if physics is None else head.machine_model_errors
         errors = [expert.errors_at(distance, others) for distance in one.distance.tolist()]
         constants = None if physics is None else physics[one.rows]
         said.append(expert.blend_prediction(one.said, one.distance, errors, constants)[:, 1:].max(axis=1))
@@ -132,13 +132,13 @@ def compare_intervals(
     samples: LaunchSamples,
     trials: tuple[OutOfFold, Sequence[FoldPrediction]],
     tested: LaunchSamples,
-    answers: Sequence[RatioPrediction],
+    answers: Sequence[DevicePrediction],
     physics: Floats | None,
 ) -> dict[str, Claims]:
     """What each way says of launches."""
-    ratio, odds, distance = np.array([(one.log_ratio, one.probability_gpu, one.distance or 0.0) for one in answers]).T
-    low, high = np.array([one.interval for one in answers]).T
-    shipped = Claims(ratio, low, high, np.maximum(odds, 1 - odds))
+    ratio, sure, distance = np.array([(one.log_ratio, one.confidence, one.distance or 0.0) for one in answers]).T
+    low, high = np.log([one.interval for one in answers]).T
+    shipped = Claims(ratio, low, high, sure)
     near = _errors_of(head, samples, trials[0].kernels, physics)
     apart = [_errors_of(head, samples, [one], physics) for one in trials[1]] or [near]
     groups = _Errors(*(np.concatenate(arrays) for arrays in zip(*apart, strict=True)))

@@ -16,8 +16,8 @@ from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.figures import accuracy_of_surest
 from ncc.tasks.devices.features import KernelFeatures
 from ncc.tasks.devices.fit import MODELS, LaunchSamples, cross_validate, targets_of
-from ncc.tasks.devices.head import RatioPrediction
 from ncc.tasks.devices.physics import launch_terms
+from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.tasks.devices.train import HeldOut, TimesScore, hold_out_folds, launch_folds, measure_times, score_controls
 from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
@@ -90,7 +90,7 @@ def _score(
     table: LaunchTimes, inputs: KernelFeatures, splits: Iterable[Split], model: str, seed: int
 ) -> tuple[TimesScore, dict[str, Any]]:
     """Scores of answers about parts held out, and figures beside: their risk, and each kind of interval around them."""
-    answers: dict[int, RatioPrediction] = {}
+    answers: dict[int, DevicePrediction] = {}
     claims: dict[str, list[tuple[Ints, Claims]]] = {}
     for fold in hold_out_folds(table, inputs, splits, model, seed=seed, published=True):
         answers.update(zip(fold.test.tolist(), fold.answers, strict=True))
@@ -110,13 +110,13 @@ def _claims(fold: HeldOut, table: LaunchTimes, inputs: KernelFeatures, model: st
     trials = cross_validate(trained, model, seed)  # type: ignore[arg-type]
     groups = group_trials(trained, trials, model, seed)  # type: ignore[arg-type]
     is_suite = {SOURCES[suite] for suite in table.suite} == {"suites"}
-    machine = fold.head.physics.targets(launch_terms(inputs.rows(fold.train), trained.table.sizes))
+    machine = fold.head.machine.targets(launch_terms(inputs.rows(fold.train), trained.table.sizes))
     return compare_intervals(fold.head, trained, (trials, groups), asked, fold.answers, None if is_suite else machine)
 
 
-def _risk(measured: np.ndarray, answers: dict[int, RatioPrediction]) -> list[float]:
+def _risk(measured: np.ndarray, answers: dict[int, DevicePrediction]) -> list[float]:
     """Error rate among the most confident 10, 20, … 100 % of launches."""
     rows = np.array(sorted(answers))
-    ratio, probability = np.array([(answers[row].log_ratio, answers[row].probability_gpu) for row in rows.tolist()]).T
+    ratio, confidence = np.array([(answers[row].log_ratio, answers[row].confidence) for row in rows.tolist()]).T
     right = (ratio > 0) == (measured[rows] > 0)
-    return [round(1 - one, 4) for one in accuracy_of_surest(right, np.maximum(probability, 1 - probability))]
+    return [round(1 - one, 4) for one in accuracy_of_surest(right, confidence)]

@@ -49,7 +49,7 @@ class Predictions(Rows):
 
 def _head(train: Launches, test: Launches, seed: int) -> Predictions:
     said = fit_gpus(train, MEASURED, seed=seed).predict(test.values)
-    return Predictions(said.log_time, said.even_probability, said.half_width, said.distance <= 1, said.confidence)
+    return Predictions(said.log_time, said.balanced_probability, said.half_width, said.distance <= 1, said.confidence)
 
 
 def _median(train: Launches, test: Launches, _seed: int) -> Predictions:
@@ -79,11 +79,11 @@ def _process(train: Launches, test: Launches, seed: int) -> Predictions:
     middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9
     seen, asked = (np.clip((one.values - middle) / scale, -5, 5) for one in (train, test))
     kernel = ConstantKernel(1.0) * Matern(10.0, nu=0.5) + WhiteKernel(0.1)
-    targets = np.stack([train.log_time - train.column("physics"), 2 * train.compute - 1], axis=1)
+    targets = np.stack([train.log_time - train.column("roofline_time"), 2 * train.compute - 1], axis=1)
     fitted = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True, random_state=seed).fit(seen, targets)
     rest, bound = fitted.predict(asked).T
     share = 2 * float(train.compute.mean()) - 1
-    return Predictions(rest + test.column("physics"), 1 / (1 + np.exp(-4 * (bound - share))))
+    return Predictions(rest + test.column("roofline_time"), 1 / (1 + np.exp(-4 * (bound - share))))
 
 
 def _with_vectors(codes: Codes) -> "Predictor":
@@ -96,7 +96,7 @@ def _with_vectors(codes: Codes) -> "Predictor":
 def _recurrent(codes: Codes) -> "Predictor":
     def method(train: Launches, test: Launches, seed: int) -> Predictions:
         rest, odds = recurrent_residual(train, test, codes, seed)
-        return Predictions(test.column("physics") + rest, 1 / (1 + np.exp(-odds)))
+        return Predictions(test.column("roofline_time") + rest, 1 / (1 + np.exp(-odds)))
 
     return method
 
@@ -107,7 +107,7 @@ def _physics(_train: Launches, test: Launches, _seed: int) -> Predictions:
     peaks = {"single": card.single, "double": card.double, "integer": card.integer}
     margins = [test.column(f"intensity_{name}") - np.log10(peak / card.bandwidth) for name, peak in peaks.items()]
     odds = np.max(margins, axis=0)
-    return Predictions(test.column("physics"), 1 / (1 + np.exp(-odds)))
+    return Predictions(test.column("roofline_time"), 1 / (1 + np.exp(-odds)))
 
 
 def _ceiling(_train: Launches, test: Launches, _seed: int) -> Predictions:

@@ -98,12 +98,12 @@ def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int)
 
     middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9
     share = float(np.clip(train.compute.mean(), 0.01, 0.99))
-    rest = train.log_time - train.column("physics")
+    rest = train.log_time - train.column("roofline_time")
     low, spread = float(np.median(rest)), float(rest.std()) + 1e-9
 
     def data_of(one: Launches) -> SequenceData:
         sequences, owner = distinct_sequences([codes[key].words for key in _keys(one)])
-        target = np.stack([(one.log_time - one.column("physics") - low) / spread, one.compute], axis=1)
+        target = np.stack([(one.log_time - one.column("roofline_time") - low) / spread, one.compute], axis=1)
         numbers = np.clip((one.values - middle) / scale, -_CLIP, _CLIP).astype(np.float32)
         return SequenceData(
             Sequences.of(sequences), target.astype(np.float32), auxiliary=numbers, owner=owner, noise=0.3

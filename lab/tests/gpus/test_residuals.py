@@ -12,7 +12,7 @@ def _launches(draw, number):
     physics = draw.normal(size=number)
     empty = np.full(number, np.nan)
     return Launches(
-        columns=("physics", "noise"),
+        columns=("roofline_time", "noise"),
         values=np.stack([physics, draw.normal(size=number)], axis=1),
         program=np.array([f"p{one}" for one in range(number)]),
         kernel=np.array([f"k{one}" for one in kind]),
@@ -36,10 +36,10 @@ def test_code_tells_what_columns_do_not():
         for program, kernel in zip(one.program.tolist(), one.kernel.tolist(), strict=True)
     }
     rest, odds = recurrent_residual(train, test, codes, 0)
-    wanted = test.log_time - test.column("physics")
+    wanted = test.log_time - test.column("roofline_time")
     assert np.mean(np.abs(rest - wanted)) < 0.3
     assert np.mean((odds > 0) == (test.compute > 0)) > 0.95
 
     wide_train, wide_test = with_vectors(train, test, codes)
-    assert wide_train.columns == ("physics", "noise", "vector_0", "vector_1")
+    assert wide_train.columns == ("roofline_time", "noise", "vector_0", "vector_1")
     assert np.corrcoef(wide_test.column("vector_0"), test.compute)[0, 1] ** 2 > 0.99

@@ -211,6 +211,15 @@ class Ensemble:
 
     members: tuple[NumpyNetwork, ...]
 
+    def __post_init__(self) -> None:
+        """Check that the members are alike."""
+        sizes = {
+            (each.encoder.dim, each.encoder.vector_size, each.head.num_outputs, each.head.num_auxiliary)
+            for each in self.members
+        }
+        if len(sizes) != 1:
+            raise InputError(f"networks of sizes {sizes or 'none'}; expected the same of each")
+
     def rescaled(self, mean: Floats32, scale: Floats32) -> Self:
         """The same networks, whose outputs are `mean` + `scale` × what they were, (num_outputs,) float32 each."""
 

@@ -1,19 +1,17 @@
 """Sums of trees as arrays: converted from scikit-learn's, and walked in NumPy so that answers don't need it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Ints
+from ncc.errors import InputError
+from ncc.learning.heads.format import Stored
 
-TREE_DTYPES = {
-    "base": "f8", "root": "i4", "target": "i1", "column": "i2", "threshold": "f4", "right": "i4", "value": "f4",
-}  # fmt: skip
-"""Types of the arrays in files."""
-_LARGEST = 1e6
+_MAX_VALUE = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +28,33 @@ class Boosted:
         value: (nodes,) float64 of leaves.
     """
 
-    base: Floats
-    root: Ints
-    target: Ints
-    column: Ints
-    threshold: Floats
-    right: Ints
-    value: Floats
+    base: Annotated[Floats, Stored(bound=_MAX_VALUE)]
+    root: Annotated[Ints, Stored("i4")]
+    target: Annotated[Ints, Stored("i1")]
+    column: Annotated[Ints, Stored("i2")]
+    threshold: Annotated[Floats, Stored("f4", _MAX_VALUE)]
+    right: Annotated[Ints, Stored("i4")]
+    value: Annotated[Floats, Stored("f4", _MAX_VALUE)]
+
+    def __post_init__(self) -> None:
+        """Check that every walk ends, since children stand after their parents."""
+        nodes, trees = len(self.column), len(self.root)
+        shapes = {array.shape for array in (self.column, self.threshold, self.right, self.value)}
+        if not nodes or shapes != {(nodes,)} or {self.root.shape, self.target.shape} != {(trees,)}:
+            raise InputError("trees of arrays that do not fit each other")
+        inner = np.flatnonzero(self.column >= 0)
+        right = self.right[inner]
+        if (right <= inner + 1).any() or (right >= nodes).any() or inner[-1:].tolist() == [nodes - 1]:
+            raise InputError("a tree that does not end")
+        if (self.root < 0).any() or (self.root >= nodes).any():
+            raise InputError("a tree that begins nowhere")
+        if self.base.ndim != 1 or (self.target < 0).any() or (self.target >= self.num_targets).any():
+            raise InputError("a tree of another target")
+
+    @property
+    def num_targets(self) -> int:
+        """How many numbers they predict."""
+        return len(self.base)
 
     def predict(self, columns: Floats) -> Floats:
         """(n, targets) float64."""
@@ -77,32 +95,3 @@ def trees_of(fitted: Sequence[tuple[int, Any, float]], columns: Ints, targets: i
         right=np.where(leaf, 0, nodes["right"] + offset).astype(np.int64),
         value=np.where(leaf, nodes["value"] * shares, 0).astype(np.float64),
     )
-
-
-def read_trees(arrays: Mapping[str, NDArray[Any]], targets: int, columns: int) -> Boosted:
-    """Trees from the arrays of a file."""
-    nodes, trees = len(arrays["column"]), len(arrays["root"])
-    shapes = {"base": targets, "root": trees, "target": trees}
-    read = {name: _read(arrays[name], kind[0], shapes.get(name, nodes)) for name, kind in TREE_DTYPES.items()}
-    model = Boosted(**read)
-    inner = np.flatnonzero(model.column >= 0)
-    # children stand after their parents, so that every walk ends
-    if not nodes or (model.right[inner] <= inner + 1).any() or (model.right[inner] >= nodes).any():
-        raise ValueError("a tree that does not end")
-    if (model.root < 0).any() or (model.root >= nodes).any() or (model.column >= columns).any():
-        raise ValueError("a tree of other columns")
-    if (model.target < 0).any() or (model.target >= targets).any() or (len(inner) and inner[-1] == nodes - 1):
-        raise ValueError("a tree of another target")
-    return model
-
-
-def _read(array: NDArray[Any], kind: str, length: int) -> NDArray[Any]:
-    if array.dtype.kind != kind or array.shape != (length,):
-        raise ValueError(f"an array is {array.dtype} of shape {array.shape}; expected {kind} of {(length,)}")
-    if kind == "i":
-        return array.astype(np.int64)
-    with np.errstate(invalid="ignore"):
-        result = array.astype(np.float64)
-    if not (np.abs(result) <= _LARGEST).all():
-        raise ValueError(f"a number is not finite, or beyond {_LARGEST:g}")
-    return result

@@ -15,7 +15,6 @@ from scipy.linalg import cho_factor, cho_solve
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
 from ncc.kernels.measure.table import LaunchTimes
-from ncc.learning.encoder.network_numpy import Ensemble
 from ncc.learning.heads.folds import balanced_folds
 from ncc.learning.heads.trees import Boosted, trees_of
 from ncc.tasks.devices.features import (
@@ -46,6 +45,7 @@ from ncc.tasks.devices.head import (
     log_times,
     predict_targets,
     sign_probability,
+    standardize,
 )
 from ncc.tasks.devices.physics import LAUNCH_TERMS, PUBLISHED_TERMS, MachineModel, fit_machine, launch_terms
 
@@ -84,8 +84,8 @@ def fit_times(
     whole: str | None = None,
     platform: str = "own",
     seed: int = 204,
-    about: dict[str, Any] | None = None,
-    embedding_id: str | None = None,
+    card: dict[str, Any] | None = None,
+    embedding_id: str = "",
 ) -> TimesHead:
     """Fit a head to launches.
 
@@ -98,7 +98,7 @@ def fit_times(
             of other sources answer only for nearly identical kernels. Default all sources.
         platform: Name for the answers.
         seed: Of folds and of training.
-        about: The card.
+        card: The card.
         embedding_id: Fingerprint of the embedding that the statements' vectors come from.
 
     Raises:
@@ -114,7 +114,7 @@ def fit_times(
     launched = _has_launches(table, sources)
     fitted = fit_machine(table.rows(trusted), terms[trusted], LAUNCH_TERMS if launched else PUBLISHED_TERMS)
     others = np.flatnonzero(owner != whole) if whole and len(names) > 1 else trusted
-    machine, astray = _machine_model_errors(fitted, table.rows(others), terms[others])
+    machine, errors = _machine_model_errors(fitted, table.rows(others), terms[others])
     predicted = machine.targets(terms)
     experts = []
     for name in names:
@@ -122,12 +122,12 @@ def fit_times(
         samples = LaunchSamples.of(table.rows(rows), features.rows(rows), fitted if launched else None)
         kind = model if isinstance(model, str) else model[name]
         expert = _fit_expert(samples, predicted[rows], name, kind, seed, cross_validate(samples, kind, seed))
-        experts.append(replace(expert, reach=_SHORT_REACH) if whole not in (None, name) else expert)
-    group = float(np.nanmedian(complete_sizes(features, table.sizes)[:, 1]))
-    group = group if group >= 1 else 64.0
+        experts.append(replace(expert, blend_range=_SHORT_REACH) if whole not in (None, name) else expert)
+    wgsize = float(np.nanmedian(complete_sizes(features, table.sizes)[:, 1]))
+    wgsize = wgsize if wgsize >= 1 else 64.0
     reads = any(isinstance(expert.model, LSTMTimes) for expert in experts)
     identity = embedding_id if reads else None
-    return TimesHead(table.devices, tuple(experts), machine, astray, group, platform, about or {}, identity)
+    return TimesHead(table.devices, tuple(experts), machine, errors, wgsize, platform, card or {}, identity)
 
 
 def _has_launches(table: LaunchTimes, sources: Mapping[str, str] | None) -> bool:
@@ -173,7 +173,7 @@ class LaunchSamples:
 
     @property
     def decay(self) -> float:
-        """See `Expert.fade`."""
+        """See `Expert.distance_decay`."""
         return _DECAY if self.launched else 0.0
 
     def fit(self, kind: Model, rows: Any, seed: int) -> TimesModel:
@@ -198,18 +198,17 @@ def targets_of(table: LaunchTimes) -> Floats:
 def _fit_process(columns: Floats, targets: Floats, seed: int, covariance: str) -> GaussianProcess:
     """Fit a process to all rows, or if they are many to some that represent them (subset of regressors)."""
     seen = columns[:, COVARIANCES[covariance][0]]
-    empty = np.zeros((0, seen.shape[1])), np.zeros((0, 0))
-    model = GaussianProcess(seen.mean(axis=0), column_scale(seen), *empty, targets.mean(axis=0), covariance)
-    rows = model.standardize(columns)
+    mean, scale, base = seen.mean(axis=0), column_scale(seen), targets.mean(axis=0)
+    rows = standardize(seen, mean, scale)
     chosen = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MAX_POINTS])
-    points, rest = rows[chosen], targets - model.base
+    points, rest = rows[chosen], targets - base
     inner = covariance_of(points, points, covariance)
     if len(points) == len(rows):
         matrix, right = inner + NOISE * np.eye(len(points)), rest
     else:
         cross = covariance_of(points, rows, covariance)
         matrix, right = NOISE * inner + cross @ cross.T + 1e-6 * len(rows) * np.eye(len(points)), cross @ rest
-    return replace(model, points=points, weights=cho_solve(cho_factor(matrix), right))
+    return GaussianProcess(mean, scale, points, cho_solve(cho_factor(matrix), right), base, covariance)
 
 
 def _fit_trees(columns: Floats, targets: Floats, seed: int) -> Boosted:
@@ -237,11 +236,11 @@ def _fit_lstm(columns: Floats, sequences: NDArray[np.object_], targets: Floats, 
     kernels, owner = distinct_kernels(sequences)
     ends = np.cumsum([len(kernel) for kernel in kernels])
     mean, std = targets.mean(axis=0), np.maximum(targets.std(axis=0), 1e-6)
-    untrained = LSTMTimes(Ensemble(()), chosen.mean(axis=0), column_scale(chosen))
+    center, scale = chosen.mean(axis=0), column_scale(chosen)
     data = SequenceData(
         Sequences.of([np.arange(end - len(kernel), end) for kernel, end in zip(kernels, ends.tolist(), strict=True)]),
         ((targets - mean) / std).astype(np.float32),
-        auxiliary=untrained.auxiliary(columns),
+        auxiliary=standardize(chosen, center, scale).astype(np.float32),
         owner=owner,
         noise=1.0,
     )
@@ -254,7 +253,7 @@ def _fit_lstm(columns: Floats, sequences: NDArray[np.object_], targets: Floats, 
     seeds = np.random.default_rng(seed).integers(2**31, size=1).tolist()
     ensemble = fit_ensemble(make, data, partial(nn.functional.huber_loss, delta=0.3), loop, seeds)
     ensemble = ensemble.rescaled(mean.astype(np.float32), std.astype(np.float32))
-    return LSTMTimes(ensemble, untrained.mean, untrained.scale)
+    return LSTMTimes(ensemble, center, scale)
 
 
 class FoldPrediction(NamedTuple):
@@ -315,13 +314,13 @@ def _fit_expert(
         code=columns[first, CODE],
         low=columns[:, :3].min(axis=0),
         high=columns[:, :3].max(axis=0),
-        near=_errors(predicted, targets[rows], logs[rows], 1.0),
-        far=_out_of_domain_errors(held_out.suites, targets, logs),
-        familiar=familiar,
-        strange=max(farthest, 1.5 * familiar),
-        reach=_blend_range([*held_out.kernels, *held_out.suites], targets, machine, familiar),
-        beyond_constants=samples.launched,
-        fade=samples.decay,
+        errors_in_domain=_errors(predicted, targets[rows], logs[rows], 1.0),
+        errors_out_of_domain=_out_of_domain_errors(held_out.suites, targets, logs),
+        in_domain_radius=familiar,
+        out_of_domain_radius=max(farthest, 1.5 * familiar),
+        blend_range=_blend_range([*held_out.kernels, *held_out.suites], targets, machine, familiar),
+        is_residual=samples.launched,
+        distance_decay=samples.decay,
     )
 
 
@@ -367,13 +366,13 @@ def _errors(predicted: Floats, targets: Floats, logs: Floats, slope: float) -> E
     ratio = np.quantile(wrong, LEVELS)
     first, second = shrunk[:, 1:].max(axis=1), targets[:, 1:].max(axis=1)
     right = float(((first > 0) == (second > 0)).mean())
-    sharpness = np.geomspace(0.1, 10, 81)
-    sure = np.array([sign_probability(first, ratio, each).mean() for each in sharpness])
-    return Errors(ratio, times, slope, float(sharpness[np.abs(sure - right).argmin()]))
+    candidates = np.geomspace(0.1, 10, 81)
+    sure = np.array([sign_probability(first, ratio, each).mean() for each in candidates])
+    return Errors(ratio, times, slope, float(candidates[np.abs(sure - right).argmin()]))
 
 
-def _prior_errors(devices: int, slope: float, sharpness: float) -> Errors:
-    return Errors(_PRIOR * LEVELS / INTERVAL, np.full(devices, _PRIOR), slope, sharpness, is_guess=True)
+def _prior_errors(devices: int, slope: float, inverse_temperature: float) -> Errors:
+    return Errors(_PRIOR * LEVELS / INTERVAL, np.full(devices, _PRIOR), slope, inverse_temperature, is_prior=True)
 
 
 def _out_of_domain_errors(suites: list[FoldPrediction], targets: Floats, logs: Floats) -> Errors:
@@ -384,8 +383,8 @@ def _out_of_domain_errors(suites: list[FoldPrediction], targets: Floats, logs: F
     errors = [_errors(suite.said, targets[suite.rows], logs[suite.rows], slope) for suite in suites]
     ratio = np.quantile([each.ratio for each in errors], INTERVAL, axis=0)
     times = np.quantile([each.times for each in errors], INTERVAL, axis=0)
-    sharpness = float(np.quantile([each.sharpness for each in errors], 1 - INTERVAL))
-    return Errors(ratio, times, slope, sharpness)
+    inverse_temperature = float(np.quantile([each.inverse_temperature for each in errors], 1 - INTERVAL))
+    return Errors(ratio, times, slope, inverse_temperature)
 
 
 def _machine_model_errors(machine: MachineModel, table: LaunchTimes, terms: Floats) -> tuple[MachineModel, Errors]:
@@ -393,10 +392,10 @@ def _machine_model_errors(machine: MachineModel, table: LaunchTimes, terms: Floa
     suites = [np.flatnonzero(table.suite == suite) for suite in dict.fromkeys(table.suite.tolist())]
     suites = [rows for rows in suites if len(rows) >= _MIN_GROUP]
     if len(suites) < _MIN_SUITES:
-        return replace(machine, slope=_PRIOR_SLOPE), _prior_errors(len(table.devices), 1.0, _PRIOR_SHARPNESS)
+        return replace(machine, ratio_shrinkage=_PRIOR_SLOPE), _prior_errors(len(table.devices), 1.0, _PRIOR_SHARPNESS)
     targets, logs, predicted = targets_of(table), table.log_times, machine.targets(terms)
     slope = float(np.median([_slope(predicted[rows], targets[rows]) for rows in suites]))
-    machine = replace(machine, slope=float(np.clip(slope, _PRIOR_SLOPE, 1)))
+    machine = replace(machine, ratio_shrinkage=float(np.clip(slope, _PRIOR_SLOPE, 1)))
     predicted = machine.targets(terms)
     errors = [_errors(predicted[rows], targets[rows], logs[rows], 1.0) for rows in suites]
     half = np.quantile([np.interp(INTERVAL, LEVELS, each.ratio) for each in errors], INTERVAL)

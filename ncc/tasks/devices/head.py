@@ -5,20 +5,27 @@ training the machine model's estimate replaces the expert's, and intervals widen
 errors on sources held out.
 """
 
+import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import AssetError, InputError
 from ncc.learning.encoder.network_numpy import Ensemble
+from ncc.learning.heads.format import ModelFormat, Stored
 from ncc.learning.heads.trees import Boosted
 from ncc.tasks.devices.features import (
     CODE,
+    CODE_WIDTH,
     LAUNCH,
+    NUM_COLUMNS,
     NUM_PUBLISHED,
     OPCODE_COLUMNS,
     PROFILE_COLUMNS,
@@ -29,7 +36,9 @@ from ncc.tasks.devices.features import (
     scaled_distances,
 )
 from ncc.tasks.devices.physics import MachineModel, launch_terms
+from ncc.tasks.devices.prediction import DevicePrediction
 
+PLATFORMS = ("amd", "nvidia")
 INTERVAL = 0.8
 LEVELS = np.arange(1, 40) / 40
 """Levels of the quantiles of errors that are kept."""
@@ -41,6 +50,8 @@ _NUM_NEAREST = 3
 _MIN_CHANCE = 1e-6
 _MAX_LOG = 100.0
 """A ratio of e^100, or a time of e^100 ms, is out of range."""
+_MAX_VALUE = 1e6
+_MIN_SCALE = 1e-6
 _BEND, _MAX_COMPRESSED = 3.0, 5.5
 _MAX_STANDARD = 5.0
 
@@ -85,6 +96,13 @@ def column_scale(columns: Floats) -> Floats:
     return np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0)
 
 
+def _check_scale(scale: Floats, mean: Floats, width: int) -> None:
+    if scale.shape != (width,) or mean.shape != (width,):
+        raise InputError(f"a scale of {scale.shape} and a mean of {mean.shape} for {width} columns")
+    if ((scale < _MIN_SCALE) & (scale != 0)).any():
+        raise InputError("a scale is out of range")
+
+
 @dataclass(frozen=True, eq=False)
 class GaussianProcess:
     """A Gaussian process for each target, all of one covariance.
@@ -97,12 +115,27 @@ class GaussianProcess:
         covariance: Name in `COVARIANCES`.
     """
 
-    mean: Floats
-    scale: Floats
-    points: Floats
-    weights: Floats
+    mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]
+    scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
+    points: Annotated[Floats, Stored("f2", _MAX_VALUE)]
+    weights: Annotated[Floats, Stored("f4", _MAX_VALUE)]
     base: Floats
     covariance: str = "code"
+
+    def __post_init__(self) -> None:
+        if self.covariance not in COVARIANCES:
+            raise InputError(f"covariance is {self.covariance!r:.40}; expected {' or '.join(COVARIANCES)}")
+        width = len(COVARIANCES[self.covariance][0])
+        _check_scale(self.scale, self.mean, width)
+        num_points = len(self.points)
+        shapes = self.points.shape, self.weights.shape, self.base.shape
+        if not num_points or shapes != ((num_points, width), (num_points, self.num_targets), (self.num_targets,)):
+            raise InputError(f"points, weights and base of shapes {shapes}")
+
+    @property
+    def num_targets(self) -> int:
+        """How many numbers it predicts."""
+        return len(self.base)
 
     def standardize(self, columns: Floats) -> Floats:
         """(n, k) float64 the columns that the process reads."""
@@ -136,8 +169,18 @@ class LSTMTimes:
     """
 
     ensemble: Ensemble
-    mean: Floats
-    scale: Floats
+    mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]
+    scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
+
+    def __post_init__(self) -> None:
+        _check_scale(self.scale, self.mean, len(LAUNCH))
+        if (found := self.ensemble.members[0].head.num_auxiliary) != len(LAUNCH):
+            raise InputError(f"networks that take {found} numbers; expected {len(LAUNCH)}")
+
+    @property
+    def num_targets(self) -> int:
+        """How many numbers it predicts."""
+        return self.ensemble.members[0].head.num_outputs
 
     def auxiliary(self, columns: Floats) -> Floats32:
         """(n, len(LAUNCH)) float32 inputs beside statements."""
@@ -146,7 +189,7 @@ class LSTMTimes:
     def predict(self, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
         """(n, targets) float64 from (n, NUM_COLUMNS) and (n,) of (time, dim) float32 vectors of statements."""
         auxiliary = self.auxiliary(columns)
-        result = np.empty((len(columns), self.ensemble.members[0].head.num_outputs))
+        result = np.empty((len(columns), self.num_targets))
         kernels, owner = distinct_kernels(sequences)
         for index, kernel in enumerate(kernels):
             rows = np.flatnonzero(owner == index)
@@ -175,6 +218,7 @@ def distinct_kernels(sequences: NDArray[np.object_]) -> tuple[list[Floats32], In
 
 
 TimesModel = Boosted | GaussianProcess | LSTMTimes
+_Distance = Annotated[float, Meta(ge=1e-3, le=_MAX_VALUE)]
 
 
 def predict_targets(model: TimesModel, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
@@ -189,16 +233,22 @@ class Errors:
     Attributes:
         ratio: (39,) float64 quantiles of the error of a log ratio of two devices.
         times: (devices,) float64 error of a log time that 80% of cases stay within.
-        slope: Log ratio measured for each unit predicted, 0 to 1.
-        sharpness: Factor of log ratios before the probability of their sign is looked up.
-        is_guess: True if no such launch was measured, so that these are priors.
+        ratio_shrinkage: Log ratio measured for each unit predicted, 0 to 1.
+        inverse_temperature: Factor of log ratios before the probability of their sign is looked up.
+        is_prior: True if no such launch was measured, so that these are priors.
     """
 
     ratio: Floats
     times: Floats
-    slope: float
-    sharpness: float = 1.0
-    is_guess: bool = False
+    ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)]
+    inverse_temperature: Annotated[float, Meta(gt=0, le=100)] = 1.0
+    is_prior: bool = False
+
+    def __post_init__(self) -> None:
+        if self.ratio.shape != LEVELS.shape or self.ratio[0] < 0 or (np.diff(self.ratio) < 0).any():
+            raise InputError("errors of ratios are no ascending numbers from 0")
+        if self.times.ndim != 1 or (self.times < 0).any():
+            raise InputError("errors of times are below 0")
 
     def blend(self, other: "Errors", weight: float, stretch: float) -> "Errors":
         """Errors part of the way to larger ones, and stretched."""
@@ -206,10 +256,16 @@ class Errors:
         def mix(a: Any, b: Any) -> Any:
             return (1 - weight) * a + weight * np.maximum(a, b)
 
-        slope = (1 - weight) * self.slope + weight * min(self.slope, other.slope)
-        sharpness = (1 - weight) * self.sharpness + weight * min(self.sharpness, other.sharpness)
-        ratio, times = (stretch * mix(*pair) for pair in ((self.ratio, other.ratio), (self.times, other.times)))
-        return Errors(ratio, times, slope, sharpness, other.is_guess if weight else self.is_guess)
+        def mix_down(a: float, b: float) -> float:
+            return (1 - weight) * a + weight * min(a, b)
+
+        return Errors(
+            stretch * mix(self.ratio, other.ratio),
+            stretch * mix(self.times, other.times),
+            mix_down(self.ratio_shrinkage, other.ratio_shrinkage),
+            mix_down(self.inverse_temperature, other.inverse_temperature),
+            other.is_prior if weight else self.is_prior,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,28 +278,36 @@ class Expert:
         names: Kernels of training.
         code: (kernels, k) float64 of what they do.
         low, high: (3,) float64 ends of the logarithms of the sizes in training.
-        near: Errors on kernels held out.
-        far: Errors on sources held out.
-        familiar: Distance up to which errors are as on kernels held out.
-        strange: Distance at which they are as on sources held out.
-        reach: Distances from which the machine model counts, and from which it alone counts.
-        beyond_constants: True if the model predicts what the machine model leaves.
-        fade: Decay with distance of its correction of the mean time, see `decay_with_distance`.
+        errors_in_domain: Errors on kernels held out.
+        errors_out_of_domain: Errors on sources held out.
+        in_domain_radius: Distance up to which errors are as on kernels held out.
+        out_of_domain_radius: Distance at which they are as on sources held out.
+        blend_range: Distances from which the machine model counts, and from which it alone counts.
+        is_residual: True if the model predicts what the machine model leaves.
+        distance_decay: Of its correction of the mean time, see `decay_with_distance`.
     """
 
     source: str
     model: TimesModel
-    names: tuple[str, ...]
-    code: Floats
-    low: Floats
-    high: Floats
-    near: Errors
-    far: Errors
-    familiar: float
-    strange: float
-    reach: tuple[float, float]
-    beyond_constants: bool = False
-    fade: float = 0.0
+    names: Annotated[tuple[str, ...], Meta(min_length=1)]
+    code: Annotated[Floats, Stored("f2", _MAX_VALUE)]
+    low: Annotated[Floats, Stored(bound=_MAX_LOG)]
+    high: Annotated[Floats, Stored(bound=_MAX_LOG)]
+    errors_in_domain: Errors
+    errors_out_of_domain: Errors
+    in_domain_radius: _Distance
+    out_of_domain_radius: _Distance
+    blend_range: tuple[_Distance, _Distance]
+    is_residual: bool = False
+    distance_decay: Annotated[float, Meta(ge=0, le=_MAX_VALUE)] = 0.0
+
+    def __post_init__(self) -> None:
+        shapes = self.code.shape, self.low.shape, self.high.shape
+        if shapes != ((len(self.names), CODE_WIDTH), (3,), (3,)) or (self.low > self.high).any():
+            raise InputError(f"code and sizes of shapes {shapes}, or sizes that descend")
+        for start, end in (self.blend_range, (self.in_domain_radius, self.out_of_domain_radius)):
+            if not start < end:
+                raise InputError(f"distances {start:g} and {end:g}; expected ascending ones")
 
     def distances(self, columns: Floats) -> Floats:
         """(n, kernels) float64 of launches from the kernels of training, sizes beyond all of these included."""
@@ -254,7 +318,7 @@ class Expert:
     def blend_prediction(
         self, predicted: Floats, distance: Floats, errors: Sequence[Errors], machine: Floats | None
     ) -> Floats:
-        """(n, targets) float64: ratios shrunk by their errors, and the machine model's targets from `reach` on.
+        """(n, targets) float64: ratios shrunk by their errors, and the machine model's targets in `blend_range`.
 
         Args:
             predicted: (n, targets) float64 of the model.
@@ -262,33 +326,35 @@ class Expert:
             errors: Expected errors of each row.
             machine: (n, targets) float64 of the machine model; None if it does not count.
         """
-        slopes = np.array([each.slope for each in errors])[:, None]
-        predicted = np.hstack([predicted[:, :1], slopes * predicted[:, 1:]])
+        shrinkage = np.array([each.ratio_shrinkage for each in errors])[:, None]
+        predicted = np.hstack([predicted[:, :1], shrinkage * predicted[:, 1:]])
         if machine is None:
             return predicted
-        weight = np.interp(distance, self.reach, (0, 1))[:, None]
+        weight = np.interp(distance, self.blend_range, (0, 1))[:, None]
         return (1 - weight) * predicted + weight * machine
 
     def errors_at(self, distance: float, others: Errors | None = None) -> Errors:
         """Errors to expect at a distance from training; of the machine model too if launches are measured otherwise."""
-        excess = max(distance / self.familiar - 1, 0.0)
+        excess = max(distance / self.in_domain_radius - 1, 0.0)
         if others is not None:
-            return self.near.blend(others, float(np.clip(2 * (distance / self.reach[0] - 1), 0, 1)), 1.0)
-        weight = excess / (self.strange / self.familiar - 1)
-        return self.near.blend(self.far, min(weight, 1.0), 1 + np.log1p(excess) / 10)
+            return self.errors_in_domain.blend(
+                others, float(np.clip(2 * (distance / self.blend_range[0] - 1), 0, 1)), 1.0
+            )
+        weight = excess / (self.out_of_domain_radius / self.in_domain_radius - 1)
+        return self.errors_in_domain.blend(self.errors_out_of_domain, min(weight, 1.0), 1 + np.log1p(excess) / 10)
 
 
-def sign_probability(log_ratio: Floats | float, errors: Floats, sharpness: float = 1.0) -> Floats:
+def sign_probability(log_ratio: Floats | float, errors: Floats, inverse_temperature: float = 1.0) -> Floats:
     """Probability that a log ratio, (n,) or one, has the right sign if errors of either sign are equally probable.
 
     Args:
         log_ratio: (n,) or one.
         errors: (39,) float64, see `Errors`.
-        sharpness: Factor of ratios; one below 1 rises to 1 where the interval leaves 0.
+        inverse_temperature: Factor of ratios; one below 1 rises to 1 where the interval leaves 0.
     """
     size = np.abs(log_ratio)
     decided = np.minimum(size / max(float(np.interp(INTERVAL, LEVELS, errors)), 1e-9), 1)
-    factor = sharpness + max(1 - sharpness, 0) * decided**2
+    factor = inverse_temperature + max(1 - inverse_temperature, 0) * decided**2
     inside = np.interp(size * factor, np.append(0, errors), np.append(0, LEVELS))
     return 0.5 + np.maximum(inside / 2, _MIN_CHANCE)
 
@@ -304,31 +370,6 @@ def log_times(targets: Floats) -> Floats:
     return np.hstack([first, first - targets[:, 1:]])
 
 
-@dataclass(frozen=True)
-class RatioPrediction:
-    """Prediction of log(CPU time / GPU time) for one launch.
-
-    Attributes:
-        log_ratio: Positive if the GPU is faster.
-        interval: (low, high), which should hold the true value in 80% of cases.
-        probability_gpu: Probability that the GPU is faster; above 0.5 if and only if `log_ratio` is positive.
-        times_ms: Device → expected time, and both ends of its 80% interval.
-        distance: From the kernels of training.
-        familiar: Whether that is within what was measured.
-        nearest: Names of the nearest kernels of training.
-        devices: The two that are compared, the second called GPU here.
-    """
-
-    log_ratio: float
-    interval: tuple[float, float]
-    probability_gpu: float
-    times_ms: Mapping[str, tuple[float, ...]]
-    distance: float
-    familiar: bool
-    nearest: tuple[str, ...]
-    devices: tuple[str, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class TimesHead:
     """Everything that predicts times.
@@ -336,22 +377,37 @@ class TimesHead:
     Attributes:
         devices: Their names.
         experts: One per source.
-        physics: The machine model.
-        astray: Errors of that on kernels from elsewhere.
-        group: Work-group size that stands for an unknown one.
+        machine: The machine model.
+        machine_model_errors: Its errors on kernels from elsewhere.
+        wgsize: Work-group size that stands for an unknown one.
         platform: Name for the answers.
-        about: Data, command and scores; no answer needs it.
+        card: Data, command and scores; no answer needs it.
         embedding_id: Fingerprint of the embedding, if a model reads statements.
     """
 
-    devices: tuple[str, ...]
+    devices: Annotated[tuple[str, ...], Meta(min_length=2)]
     experts: tuple[Expert, ...]
-    physics: MachineModel
-    astray: Errors
-    group: float
+    machine: MachineModel
+    machine_model_errors: Errors
+    wgsize: Annotated[float, Meta(ge=1, le=1 << 16)]
     platform: str
-    about: dict[str, Any] = field(default_factory=dict)
+    card: dict[str, Any] = field(default_factory=dict)
     embedding_id: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit each other."""
+        if not self.experts or len(set(self.devices)) < len(self.devices):
+            raise InputError(f"{len(self.experts)} experts for devices {self.devices!r:.80}")
+        models = [expert.model for expert in self.experts]
+        errors = [self.machine_model_errors]
+        errors += [each for expert in self.experts for each in (expert.errors_in_domain, expert.errors_out_of_domain)]
+        counts = [len(self.machine.constants), *(len(each.times) for each in errors)]
+        if {*counts, *(model.num_targets for model in models)} != {len(self.devices)}:
+            raise InputError(f"models, constants or errors of other than {len(self.devices)} devices")
+        if any(isinstance(model, Boosted) and model.column.max() >= NUM_COLUMNS for model in models):
+            raise InputError("trees of other columns")
+        if self.embedding_id is None and any(isinstance(model, LSTMTimes) for model in models):
+            raise InputError("a model reads statements, but no embedding is named")
 
     def __repr__(self) -> str:
         kernels = sum(len(expert.names) for expert in self.experts)
@@ -369,7 +425,7 @@ class TimesHead:
         transfers: Sequence[float | None],
         wgsize: float | None,
         global_size: float | None = None,
-    ) -> list[RatioPrediction]:
+    ) -> list[DevicePrediction]:
         """Predict for one kernel at several sizes of its data.
 
         A launch of neither bytes nor work-items gets the middle of those in training.
@@ -382,7 +438,7 @@ class TimesHead:
         sizes = np.array([[transfer, *rest] for transfer in moved])
         return self.predict(features.repeat(len(sizes)), sizes)
 
-    def predict(self, features: KernelFeatures, sizes: Floats, source: str | None = None) -> list[RatioPrediction]:
+    def predict(self, features: KernelFeatures, sizes: Floats, source: str | None = None) -> list[DevicePrediction]:
         """Predict for n launches.
 
         Args:
@@ -395,25 +451,28 @@ class TimesHead:
             AssetError: The answer is out of range: the head's file was damaged, or forged.
         """
         sizes = sizes.copy()
-        sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.group)
+        sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.wgsize)
         if np.isnan(sizes[:, [0, 2]]).all(axis=1).any():
             raise InputError("times need the bytes moved or the number of work-items; found neither")
         experts = [expert for expert in self.experts if source in (None, expert.source)]
         if not experts:
             raise InputError(f"no source {source!r}; expected {', '.join(each.source for each in self.experts)}")
         columns, terms = launch_columns(features, sizes), launch_terms(features, sizes)
-        machine, unshrunk = self.physics.targets(terms), replace(self.physics, slope=1.0).targets(terms)
+        machine, unshrunk = self.machine.targets(terms), replace(self.machine, ratio_shrinkage=1.0).targets(terms)
         distances = [expert.distances(columns) for expert in experts]
         chosen = np.argmin([distance.min(axis=1) for distance in distances], axis=0)
-        answers: dict[int, RatioPrediction] = {}
+        answers: dict[int, DevicePrediction] = {}
         for index, expert in enumerate(experts):
             rows = np.flatnonzero(chosen == index)
             predicted = predict_targets(expert.model, columns[rows], features.sequences[rows])
-            if expert.beyond_constants:
+            if expert.is_residual:
                 code_distance = code_distances(columns[rows, CODE], expert.code).min(axis=1)
-                predicted = unshrunk[rows] + decay_with_distance(predicted, code_distance, expert.fade)
+                predicted = unshrunk[rows] + decay_with_distance(predicted, code_distance, expert.distance_decay)
             distance = distances[index][rows]
-            errors = [expert.errors_at(each, None if source else self.astray) for each in distance.min(axis=1).tolist()]
+            errors = [
+                expert.errors_at(each, None if source else self.machine_model_errors)
+                for each in distance.min(axis=1).tolist()
+            ]
             blended = expert.blend_prediction(
                 predicted, distance.min(axis=1), errors, None if source else machine[rows]
             )
@@ -421,7 +480,7 @@ class TimesHead:
                 answers[row] = self._answer(expert, *launch)
         return [answers[row] for row in range(len(columns))]
 
-    def _answer(self, expert: Expert, targets: Floats, errors: Errors, distances: Floats) -> RatioPrediction:
+    def _answer(self, expert: Expert, targets: Floats, errors: Errors, distances: Floats) -> DevicePrediction:
         distance = float(distances.min())
         logs = log_times(targets[None, :])[0]
         if not np.abs(logs).max() + errors.times.max() < _MAX_LOG:
@@ -438,22 +497,61 @@ class TimesHead:
                 f"the device-mapping head says that one device is e^{ratio:.3g} times as fast as the other (interval "
                 f"{(ratio - half, ratio + half)}); its file is damaged"
             )
-        sure = float(sign_probability(ratio, errors.ratio, errors.sharpness))
-        familiar = distance <= max(IN_DOMAIN, 1.5 * expert.familiar)
+        sure = float(sign_probability(ratio, errors.ratio, errors.inverse_temperature))
+        familiar = distance <= max(IN_DOMAIN, 1.5 * expert.in_domain_radius)
         if not familiar:
             # if errors on kernels from elsewhere were never measured, odds are even until the interval leaves 0
-            sure = 0.5 + _MIN_CHANCE if errors.is_guess and abs(ratio) < half else min(sure, 0.5 + INTERVAL / 2)
+            sure = 0.5 + _MIN_CHANCE if errors.is_prior and abs(ratio) < half else min(sure, 0.5 + INTERVAL / 2)
         # where the odds leave no doubt of the sign, the interval has none either
-        ends = np.array([ratio - half, ratio + half])
+        ends = ratio - half, ratio + half
         if sure >= 0.5 + INTERVAL / 2:
-            ends = np.maximum(ends, 0) if ratio > 0 else np.minimum(ends, 0)
-        return RatioPrediction(
-            log_ratio=ratio,
-            interval=(float(ends[0]), float(ends[1])),
-            probability_gpu=sure if ratio > 0 else 1 - sure,
+            ends = (max(ends[0], 0.0), ends[1]) if ratio > 0 else (ends[0], min(ends[1], 0.0))
+        devices = self.devices[0], self.devices[1 + int(targets[1:].argmax())]
+        return DevicePrediction(
+            device=devices[ratio > 0],
+            confidence=sure,
+            speedup_gpu_over_cpu=math.exp(ratio),
+            interval=(math.exp(ends[0]), math.exp(ends[1])),
+            platform=self.platform,
             times_ms=times,
-            distance=distance,
             familiar=familiar,
+            distance=distance,
             nearest=tuple(expert.names[row] for row in np.argsort(distances, kind="stable")[:_NUM_NEAREST]),
-            devices=(self.devices[0], self.devices[1 + int(targets[1:].argmax())]),
+            devices=devices,
         )
+
+
+FORMAT: ModelFormat[TimesHead] = ModelFormat(
+    "device-mapping head", 4, Annotated[TimesHead, Stored(bound=_MAX_VALUE)], "ncc train devmap"
+)
+
+
+def load_device_head(
+    folder: TimesHead | str | os.PathLike[str] | None = None, *, platform: str = PLATFORMS[-1]
+) -> TimesHead:
+    """Read a head that predicts the faster device; a loaded one is returned unchanged.
+
+    Args:
+        folder: Written by `save_device_head` or ``ncc train devmap``; default the head that ships with ncc.
+        platform: Of the head that ships: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+
+    Raises:
+        InputError: There is no such platform.
+        AssetError: A file is missing, damaged, or of another format version.
+    """
+    if folder is None and platform not in PLATFORMS:
+        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
+    return FORMAT.load(folder, f"devmap/{platform}")
+
+
+def save_device_head(head: TimesHead, folder: str | Path) -> None:
+    """Write a head made by `ncc.train_devmap`.
+
+    Args:
+        head: The head.
+        folder: Gets ``head.safetensors`` and ``head.json``.
+
+    Raises:
+        OutputError: The folder can't be written.
+    """
+    FORMAT.save(head, folder)

@@ -7,12 +7,15 @@ Reference: Williams, Waterman and Patterson 2009 (roofline); smooth sums, the bu
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from ncc.arrays import Floats, Ints
+from ncc.errors import InputError
 from ncc.kernels.cpu_cost import CYCLE_KINDS
+from ncc.learning.heads.format import Stored
 from ncc.tasks.devices.features import KernelFeatures, complete_sizes, cycles_at_size, work_at_size
 
 if TYPE_CHECKING:
@@ -59,11 +62,15 @@ class MachineModel:
 
     Attributes:
         constants: (devices, k) float64 log ms for each unit of `PUBLISHED_TERMS` or `LAUNCH_TERMS`, told apart by k.
-        slope: Log ratio measured for each unit predicted, 0 to 1: other kernels reach that much of a peak.
+        ratio_shrinkage: Log ratio measured for each unit predicted: other kernels reach that much of a peak.
     """
 
-    constants: Floats
-    slope: float = 1.0
+    constants: Annotated[Floats, Stored(bound=100)]
+    ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)] = 1.0
+
+    def __post_init__(self) -> None:
+        if self.constants.shape[1:] not in ((len(PUBLISHED_TERMS),), (len(LAUNCH_TERMS),)):
+            raise InputError(f"constants of shape {self.constants.shape}")
 
     def log_times(self, terms: Floats) -> Floats:
         """(n, devices) float64 logarithms of the sums of the terms."""
@@ -74,7 +81,7 @@ class MachineModel:
     def targets(self, terms: Floats) -> Floats:
         """(n, devices) float64: mean log time, and by how much each device but the first is faster."""
         logs = self.log_times(terms)
-        return np.hstack([logs.mean(axis=1, keepdims=True), self.slope * (logs[:, :1] - logs[:, 1:])])
+        return np.hstack([logs.mean(axis=1, keepdims=True), self.ratio_shrinkage * (logs[:, :1] - logs[:, 1:])])
 
 
 def fit_machine(table: "LaunchTimes", terms: Floats, known: Ints) -> MachineModel:

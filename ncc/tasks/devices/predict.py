@@ -6,8 +6,8 @@ Reference: Ben-Nun et al. 2018, section 6.2; Zeiler and Fergus 2014 (occlusion),
 import itertools
 import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
-from ncc.system.files.text import MAX_BYTES, demangle, format_bytes, format_interval
+from ncc.system.files.text import MAX_BYTES, demangle, format_bytes
 from ncc.tasks.devices.features import (
     KernelFeatures,
     check_sizes,
@@ -28,120 +28,16 @@ from ncc.tasks.devices.features import (
     kernel_features,
     side_length,
 )
-from ncc.tasks.devices.files import PLATFORMS, load_device_head
-from ncc.tasks.devices.head import RatioPrediction, TimesHead
+from ncc.tasks.devices.head import PLATFORMS, TimesHead, load_device_head
+from ncc.tasks.devices.prediction import SIZES, DevicePrediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 AnyHead = TimesHead | str | os.PathLike[str] | None
 
-SIZES = np.geomspace(2.0**10, 2.0**32, 89)
-"""Bytes moved that stand for all sizes."""
 _MAX_WORK = 2**19
 """Statements that are described, once for each line: about a minute and a half of work."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DevicePrediction:
-    """Which device should run a kernel faster, and by how much.
-
-    Attributes:
-        kernel: The kernel's name.
-        device: "CPU" or "GPU", whichever is the more probable; see ``verdict`` for whether that is worth acting on.
-        confidence: Probability that this device is the faster one, 0.5 to 1.
-        speedup_gpu_over_cpu: Expected CPU time / GPU time; above 1 the GPU is faster.
-        interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
-        platform: "amd", "nvidia", or the name of your own head: the measurements behind the answer.
-        transfer_bytes, wgsize, global_size: As given. Without bytes and work-items the answer covers the sizes from
-            1 KiB to 4 GiB: ``flips`` says where it changes, the rest is of a size amid those of training.
-        times_ms: Device → expected time in ms and both ends of its 80 % interval; None if no size is given.
-        familiar: Whether the kernel is like those that the head was trained on; if not, measure it.
-        distance: From the nearest of them, about the factor in log units by which what they do differs.
-        nearest: Names of the nearest of them.
-        assumed: Assumptions about the launch: ``transfer_bytes`` or ``global_size``, of which one follows from the
-            other, and ``integer_arguments``, the value of each of them.
-        decided: (device, from, to) of bytes moved in which the whole interval is on one side of 1, if no size is given.
-        flips: Bytes moved at which the expected speedup passes 1, if no size is given.
-        devices: The two that are compared: the first of the head's, and the fastest of the others.
-        starts_with_second: Whether the second of them is the faster one at the smallest size, if no size is given.
-        num_statements: Statements of the kernel and of its callees.
-        unknown_rate: Share of them that backed off.
-    """
-
-    kernel: str
-    device: str
-    confidence: float
-    speedup_gpu_over_cpu: float
-    interval: tuple[float, float]
-    platform: str
-    transfer_bytes: float | None
-    wgsize: float | None
-    num_statements: int
-    unknown_rate: float
-    global_size: float | None = None
-    times_ms: Mapping[str, tuple[float, ...]] | None = None
-    familiar: bool = True
-    distance: float | None = None
-    nearest: tuple[str, ...] = ()
-    flips: tuple[float, ...] | None = None
-    decided: tuple[tuple[str, float, float], ...] = ()
-    assumed: Mapping[str, float] = field(default_factory=dict)
-    devices: tuple[str, ...] = ("CPU", "GPU")
-    starts_with_second: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """``device`` if the whole interval is on its side of 1, else "undecided": either may turn out to be faster."""
-        return "undecided" if self.interval[0] < 1 < self.interval[1] else self.device
-
-    @property
-    def odds(self) -> dict[str, float]:
-        """Device → probability that it is the faster one."""
-        first, second = self.devices
-        faster = self.confidence if self.device == second else 1 - self.confidence
-        return {first: 1 - faster, second: faster}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name, as ``--json`` prints them."""
-        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "verdict", "odds")}
-        return values | {"demangled": demangle(self.kernel)}
-
-    def __str__(self) -> str:
-        odds = " ".join(f"{device} {probability:.0%}" for device, probability in self.odds.items())
-        answer = f"{self.device} (confidence {self.confidence:.0%})"
-        if self.flips is not None:
-            answer = _by_size(self)
-        elif self.verdict == "undecided":
-            answer = f"undecided ({odds})"
-        if not self.familiar:
-            like = f" (nearest: {self.nearest[0]})" if self.nearest else ""
-            answer += f", mostly from the machines' constants: nothing like it was measured{like}, so measure it"
-        if self.flips is not None:
-            return f"{answer}; say --transfer or --global-size for an answer"
-        if self.times_ms is not None:
-            answer += "; " + ", ".join(f"{name} {format_interval(*time)}" for name, time in self.times_ms.items())
-        answer += f"; {self.devices[1]} over {self.devices[0]} {self.speedup_gpu_over_cpu:.2f}x, "
-        answer += "80 % interval {:.2f}x to {:.2f}x".format(*self.interval)
-        texts = {
-            "global_size": lambda value: f"{value:,.0f} work-items",
-            "transfer_bytes": lambda value: f"{format_bytes(value)} transferred",
-            "integer_arguments": lambda value: f"integer arguments of {value:,.0f}",
-        }
-        assumed = " and ".join(texts[name](value) for name, value in self.assumed.items())
-        return answer + (f"; assuming {assumed}" if assumed else "")
-
-    def _repr_html_(self) -> str:
-        first, second = self.devices
-        heading = ("faster", first, second, f"{second} over {first}", "80 % interval", "statements unknown")
-        row = (
-            self.verdict if self.familiar else "measure it",
-            *(f"{probability:.0%}" for probability in self.odds.values()),
-            f"{self.speedup_gpu_over_cpu:.2f}×",
-            "{:.2f}× to {:.2f}×".format(*self.interval),
-            f"{self.unknown_rate:.1%} of {self.num_statements}",
-        )
-        return html_table(f"{demangle(self.kernel)} on {self.platform}", heading, [row])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -404,28 +300,18 @@ def predict_kernel(
     sizes = SIZES.tolist() if moved is None else []
     *others, answer = head.predict_kernel(features, [*sizes, moved], wgsize, global_size)
     curve = np.array([each.log_ratio for each in others])
-    # one distribution decides both, so that they can't contradict each other
-    is_second = answer.probability_gpu > 0.5
-    return DevicePrediction(
+    return replace(
+        answer,
         kernel=kernel.name,
-        device=answer.devices[is_second],
-        confidence=answer.probability_gpu if is_second else 1 - answer.probability_gpu,
-        speedup_gpu_over_cpu=math.exp(answer.log_ratio),
-        interval=(math.exp(answer.interval[0]), math.exp(answer.interval[1])),
-        platform=head.platform,
         transfer_bytes=transfer,
         wgsize=wgsize,
         num_statements=len(kernel.statements),
         unknown_rate=kernel.lookup.unknown_rate,
         global_size=global_size,
         times_ms=None if others else answer.times_ms,
-        familiar=answer.familiar,
-        distance=answer.distance,
-        nearest=answer.nearest,
         flips=find_crossovers(SIZES, curve) if others else None,
         decided=_decided_ranges(others),
         assumed={} if moved is None else _assumptions(kernel, features, moved, transfer, global_size),
-        devices=answer.devices,
         starts_with_second=bool(others) and bool(curve[0] > 0),
     )
 
@@ -456,11 +342,9 @@ def find_crossovers(sizes: Floats, log_ratio: Floats) -> tuple[float, ...]:
     return tuple(np.exp(logs[turns] + fraction * (logs[turns + 1] - logs[turns])).tolist())
 
 
-def _decided_ranges(answers: Sequence[RatioPrediction]) -> tuple[tuple[str, float, float], ...]:
+def _decided_ranges(answers: Sequence[DevicePrediction]) -> tuple[tuple[str, float, float], ...]:
     """Ranges of `SIZES` in which the whole interval is on one side of 1."""
-    decided = [
-        each.devices[each.log_ratio > 0] if each.interval[0] * each.interval[1] > 0 else None for each in answers
-    ]
+    decided = [None if each.interval[0] <= 1 <= each.interval[1] else each.device for each in answers]
     ranges = []
     for device, group in itertools.groupby(zip(decided, SIZES.tolist(), strict=False), key=itemgetter(0)):
         if device is not None:
@@ -469,25 +353,12 @@ def _decided_ranges(answers: Sequence[RatioPrediction]) -> tuple[tuple[str, floa
     return tuple(ranges)
 
 
-def _by_size(answer: DevicePrediction) -> str:
-    """Which device is faster at which sizes, and which is the likelier one elsewhere."""
-    first, second = answer.devices[:: -1 if answer.starts_with_second else 1]
-    sizes = [format_bytes(size) for size in answer.flips or ()]
-    turns = [f"{(second, first)[index % 2]} from {size}" for index, size in enumerate(sizes)]
-    leaning = ", ".join([f"{first} below {sizes[0]}", *turns] if sizes else [first])
-    ranges = [f"{device} from {format_bytes(low)} to {format_bytes(high)}" for device, low, high in answer.decided]
-    if not ranges:
-        return f"undecided at every size from 1 KiB to 4 GiB; leaning {leaning}"
-    whole = len(answer.decided) == 1 and answer.decided[0][1:] == (SIZES[0], SIZES[-1])
-    return ", ".join(ranges) + ("" if whole else f"; undecided elsewhere, leaning {leaning}")
-
-
 def predict_curve(kernel: Kernel, head: TimesHead, sizes: Floats, wgsize: float | None) -> DeviceCurve:
     """Predict for one kernel at (n,) bytes moved."""
     features = kernel_features(kernel.module, kernel.function, kernel.vectors)
     answers = head.predict_kernel(features, sizes.tolist(), wgsize)
     ratio = np.array([answer.log_ratio for answer in answers])
-    low, high = np.exp([answer.interval for answer in answers]).T
+    low, high = np.array([answer.interval for answer in answers]).T
     return DeviceCurve(
         kernel=kernel.name,
         platform=head.platform,

@@ -18,10 +18,10 @@ from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.folds import balanced_folds
 from ncc.system.files.writing import check_folder
 from ncc.tasks.devices.features import KernelFeatures, kernel_features, launch_columns
-from ncc.tasks.devices.files import save_device_head
 from ncc.tasks.devices.fit import MODELS as TIMES_MODELS
 from ncc.tasks.devices.fit import fit_times
-from ncc.tasks.devices.head import RatioPrediction, TimesHead
+from ncc.tasks.devices.head import TimesHead, save_device_head
+from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import SOURCES, Platform, clgen_launches, combine, suite_launches
 
 MODELS = ("times", *TIMES_MODELS)
@@ -78,7 +78,7 @@ def train_devmap(
         head = _from_published(platform, model or "times", embedding, seed, data, tell)
     else:
         raise InputError(f"model is {model!r}; expected {', '.join(MODELS)} for the published times")
-    head.about.update(about or {})
+    head.card.update(about or {})
     if folder:
         save_device_head(head, folder)
     return head
@@ -111,7 +111,7 @@ def _from_tables(
     }
     known = {"platform": paths[0].stem, "seed": seed, "embedding_id": embedding.fingerprint}
     head = fit_times(table, features, model=model, **known)  # type: ignore[arg-type]
-    head.about.update(card | {"seconds": round(time.perf_counter() - start, 1)})
+    head.card.update(card | {"seconds": round(time.perf_counter() - start, 1)})
     return head
 
 
@@ -162,7 +162,7 @@ def _from_published(
     known = {"platform": platform, "seed": seed, "embedding_id": embedding.fingerprint}
     head = fit_times(*both, model=models, sources=SOURCES, whole="clgen", **known)  # type: ignore[arg-type]
     folds = num_folds(suites[0], models["suites"])
-    head.about.update(
+    head.card.update(
         platform=platform,
         model=model,
         data="CGO'17 device mapping, 680 rows, and CLgen's kernels (Cummins et al. 2017)",
@@ -215,7 +215,7 @@ class HeldOut(NamedTuple):
     train: Ints
     test: Ints
     head: TimesHead
-    answers: list[RatioPrediction]
+    answers: list[DevicePrediction]
 
 
 def hold_out_folds(
@@ -262,17 +262,16 @@ def launch_folds(table: LaunchTimes, unit: LaunchUnit, model: str, seed: int) ->
     return balanced_folds(groups, number, seed)
 
 
-def measure_times(table: LaunchTimes, answers: Mapping[int, RatioPrediction]) -> TimesScore:
+def measure_times(table: LaunchTimes, answers: Mapping[int, DevicePrediction]) -> TimesScore:
     """Score answers by row of the table."""
     rows = np.array(sorted(answers))
     said = [answers[row] for row in rows.tolist()]
     logs = table.log_times[rows]
     # of more than two devices the first is compared with the fastest of the others
     measured = logs[:, 0] - logs[:, 1:].min(axis=1)
-    ratio, probability = np.array([(one.log_ratio, one.probability_gpu) for one in said]).T
-    low, high = np.array([one.interval for one in said]).T
-    confidence = np.maximum(probability, 1 - probability)
-    times = np.log([[time[0] for time in one.times_ms.values()] for one in said])
+    ratio, confidence = np.array([(one.log_ratio, one.confidence) for one in said]).T
+    low, high = np.log([one.interval for one in said]).T
+    times = np.log([[time[0] for time in (one.times_ms or {}).values()] for one in said])
     right = (ratio > 0) == (measured > 0)
     static = measured if np.mean(measured > 0) > 0.5 else np.zeros(len(measured))
     factors = np.exp(np.median(np.abs(times - logs), axis=0)).tolist()

@@ -48,8 +48,8 @@ class Work:
         known: Arguments read from host code.
         sector_bytes: Bytes moved by accesses of global memory, in whole sectors of 32 bytes.
         store_bytes: Bytes moved by stores.
-        distinct_bytes: Bytes moved with each buffer at most once, as by a perfect cache.
-        shared_reads_bytes: Bytes moved with reads that all threads of a warp share once per launch.
+        compulsory_bytes: Bytes moved with each buffer at most once, as by a perfect cache.
+        broadcast_read_bytes: Bytes moved with reads that all threads of a warp share once per launch.
         buffer_bytes: Bytes of the known buffers.
         shared_bytes: Shared memory that a block declares.
         least: Lower bound by arguments that are given, or read at a launch of these very sizes.
@@ -60,8 +60,8 @@ class Work:
     known: ReadArguments
     sector_bytes: float
     store_bytes: float
-    distinct_bytes: float
-    shared_reads_bytes: float
+    compulsory_bytes: float
+    broadcast_read_bytes: float
     buffer_bytes: float
     shared_bytes: float
     least: WorkBound
@@ -111,8 +111,8 @@ def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArgumen
         known=known,
         sector_bytes=loads + stores,
         store_bytes=stores,
-        distinct_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in moved.items()),
-        shared_reads_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in alike.items()),
+        compulsory_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in moved.items()),
+        broadcast_read_bytes=sum(min(each, known.buffers.get(number, math.inf)) for number, each in alike.items()),
         buffer_bytes=sum(known.buffers.get(number, 0.0) for number in moved),
         shared_bytes=_shared_bytes(module, kernel),
         least=least,
@@ -192,7 +192,7 @@ def roofline_times(work: Work, card: Card) -> dict[str, float]:
     }
     cycles = 4 * sum(get(name, 0) for name in ("float", "integer", "comparison", "conversion", "branch"))
     cycles += sum(amount * _CYCLES[name] for name, amount in latencies.items())
-    misses = min(work.sector_bytes, work.distinct_bytes)
+    misses = min(work.sector_bytes, work.compulsory_bytes)
     return {
         "single": full * (get("single_flops", 0) + get("half_flops", 0)) / card.single,
         "double": full * get("double_flops", 0) / card.double,
@@ -272,17 +272,17 @@ def launch_columns(work: Work, card: Card) -> dict[str, float]:
         "warp_fill": launch.block_threads / (32 * math.ceil(launch.block_threads / 32)),
         **{f"time_{name}": log(value + 1e-9) for name, value in times.items()},
         "roofline": log(max(peak, times["latency"], _OVERHEAD_S)),
-        "physics": log(_OVERHEAD_S + peak + times["latency"] / 4),
+        "roofline_time": log(_OVERHEAD_S + peak + times["latency"] / 4),
         **{f"each_{kind}": math.log10(1 + launched.per_thread.get(kind, 0.0)) for kind in KINDS},
     }
-    moved = max(work.distinct_bytes, 32.0)
+    moved = max(work.compulsory_bytes, 32.0)
     operations = {
         "double": work.total("double_flops"),
         "single": work.total("single_flops"),
         "integer": work.total("integer_operations"),
     }
     peaks = {"double": card.double, "single": card.single, "integer": card.integer}
-    least = {"intensity": moved, "cached": work.sector_bytes + 32, "shared_reads": work.shared_reads_bytes + 32}
+    least = {"intensity": moved, "cached": work.sector_bytes + 32, "broadcast_read": work.broadcast_read_bytes + 32}
     for title, num_bytes in least.items():
         columns |= {f"{title}_{name}": log((amount + 1e-3) / num_bytes) for name, amount in operations.items()}
         columns[f"margin_{title}"] = max(
@@ -292,12 +292,12 @@ def launch_columns(work: Work, card: Card) -> dict[str, float]:
     unbounded = launched.unbounded
     columns |= {
         "sector_bytes": log(work.sector_bytes + 1),
-        "distinct_bytes": log(work.distinct_bytes + 1),
-        "shared_reads_bytes": log(work.shared_reads_bytes + 1),
+        "compulsory_bytes": log(work.compulsory_bytes + 1),
+        "broadcast_read_bytes": log(work.broadcast_read_bytes + 1),
         "buffer_bytes": log(work.buffer_bytes + 1),
         "all_buffers": log(sum(work.known.buffers.values()) + 1),
         "reuse": log((work.sector_bytes + 1) / moved),
-        "fits_cache": log(moved / card.cache_bytes),
+        "log_l2_ratio": log(moved / card.cache_bytes),
         "store_share": work.store_bytes / (work.sector_bytes + 1),
         "shared_bytes": math.log10(1 + work.shared_bytes),
         "known_share": len(known) / max(len(launched.arguments), 1),
@@ -305,7 +305,7 @@ def launch_columns(work: Work, card: Card) -> dict[str, float]:
         "unbounded": float(len(unbounded)),
         "unbounded_depth": float(max((loop.depth for loop in unbounded), default=0)),
         "loops": float(len(launched.loops)),
-        "most_trips": math.log10(1 + max((loop.trips or 0.0 for loop in launched.loops), default=0.0)),
+        "log_max_trip_count": math.log10(1 + max((loop.trips or 0.0 for loop in launched.loops), default=0.0)),
         "depth": float(max((loop.depth for loop in launched.loops), default=0)),
         "guessed": float(len(launched.guessed)),
     }

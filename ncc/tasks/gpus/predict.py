@@ -180,7 +180,7 @@ def predict_gpu(
         CompileError, IRError, AssetError: As for `load_module` and `load_gpu_head`.
     """
     trained = load_gpu_head(head)
-    card = find_card(gpu or trained.card)
+    card = find_card(gpu or trained.gpu)
     launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
     answers = []
@@ -193,17 +193,17 @@ def predict_gpu(
 
 
 def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
-    measured = find_card(head.card)
+    measured = find_card(head.gpu)
     columns = launch_columns(work, measured)
-    missing = [name for name in head.columns if name not in columns]
+    missing = [name for name in head.feature_names if name not in columns]
     if missing:
         raise InputError(f"the head asks for {missing[0]!r}, which this version does not count; train it again")
     estimate = head.predict(columns)
     log_time, half = float(estimate.log_time[0]), float(estimate.half_width[0])
-    even, common = float(estimate.even_probability[0]), float(estimate.probability[0])
+    even, common = float(estimate.balanced_probability[0]), float(estimate.probability[0])
     bounds, assumed = (time_bounds(least, work.known.buffers, card) for least in (work.least, work.assumed))
     if card != measured:
-        log_time += launch_columns(work, card)["physics"] - columns["physics"]
+        log_time += launch_columns(work, card)["roofline_time"] - columns["roofline_time"]
         half += _EXTRAPOLATED_WIDTH
         shift = math.log(_balance(work, card) / _balance(work, measured))
         even, common = (1 / (1 + (1 - odds) / max(odds, 1e-9) * math.exp(-shift)) for odds in (even, common))

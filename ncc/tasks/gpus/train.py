@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 Options = Callable[[Path], CompileOptions]
 
-COUNTING_VERSION = 1
+COUNTING_VERSION = 2
 """Raised whenever a launch's columns change: by what compiles it, reads it, counts it or puts it against a card."""
 _NAMES_FLAG = "-fno-discard-value-names"
 
@@ -114,7 +114,7 @@ def train_gpu(
         "kernels": len(set(zip(launches.program.tolist(), launches.kernel.tolist(), strict=True))),
         "programs": len(set(launches.program.tolist())),
     }
-    head = fit_gpus(launches, card.name, seed=seed, about={**told, "seed": seed, **(about or {})})
+    head = fit_gpus(launches, card.name, seed=seed, card={**told, "seed": seed, **(about or {})})
     if folder:
         save_gpu_head(head, folder)
     return head
@@ -344,7 +344,7 @@ def program_folds(program: NDArray[np.str_], number: int, seed: int) -> Iterator
         yield np.flatnonzero(of_row != one), np.flatnonzero(of_row == one)
 
 
-def fit_gpus(launches: Launches, card: str, *, seed: int = 204, about: dict[str, Any] | None = None) -> GpuHead:
+def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204, card: dict[str, Any] | None = None) -> GpuHead:
     """Fits a head to measured launches.
 
     Where no row says what it is bound by, the roofline's own view of the counts stands in for that; where none says
@@ -379,21 +379,21 @@ def fit_gpus(launches: Launches, card: str, *, seed: int = 204, about: dict[str,
             model = _classifier(values[:, kept], compute, seed + member)
             fitted.append((TARGETS.index("compute"), model, 1 / _MEMBERS))
     told = launches.rows(np.unique(values, axis=0, return_index=True)[1])
-    middle, scale = told.values.mean(axis=0), told.values.std(axis=0)
-    points = standardize(told.values, middle, np.where(scale > _LEAST_ERROR, scale, 0))
+    mean, scale = told.values.mean(axis=0), told.values.std(axis=0)
+    points = standardize(told.values, mean, np.where(scale > _LEAST_ERROR, scale, 0))
     share = float(np.clip(compute.mean(), 0.01, 0.99))
     return GpuHead(
-        card=card,
-        columns=launches.columns,
+        gpu=gpu,
+        feature_names=launches.columns,
         trees=trees_of(fitted, kept, len(TARGETS)),
-        width=max(float(np.quantile(errors / expected_error(spread), _INTERVAL)), _LEAST_ERROR),
-        odds=_calibrated(odds, compute),
-        common=float(np.log(share / (1 - share))),
-        middle=middle,
+        interval_scale=max(float(np.quantile(errors / expected_error(spread), _INTERVAL)), _LEAST_ERROR),
+        logit_calibration=_calibrated(odds, compute),
+        prior_log_odds=float(np.log(share / (1 - share))),
+        mean=mean,
         scale=np.where(scale > _LEAST_ERROR, scale, 0),
-        points=points,
-        familiar=_familiar(points, told.program, folds=list(program_folds(told.program, _FOLDS, seed))),
-        about=about or {},
+        train_points=points,
+        in_domain_radius=_familiar(points, told.program, folds=list(program_folds(told.program, _FOLDS, seed))),
+        card=card or {},
     )
 
 

@@ -42,8 +42,8 @@ def test_a_head_knows_what_was_measured(pretended, tmp_path):
     head = ncc.calibrate(
         tmp_path / "mine", kernels=FILES, sizes="1K:16M", wgsize=(64,), about={"who": "I"}, progress=told.append
     )
-    assert head.about["who"] == "I"
-    assert head.about["failed"]["triad on slow start"] == "kernel triad: writes no output"
+    assert head.card["who"] == "I"
+    assert head.card["failed"]["triad on slow start"] == "kernel triad: writes no output"
     assert head.devices == ("slow start", "slow work")
     table = MeasuredTable.load(tmp_path / "mine" / "times.parquet")
     assert len(table.rows) == len(pretended) == 2 * 8 * 13

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from ncc.errors import InputError
 from tests.rooms import (
     PLATFORMS,
     CompileOptions,
-    RatioPrediction,
     compile_source,
     explain_device,
     kernel_features,
@@ -90,7 +90,7 @@ def test_an_effect_is_what_the_answer_loses_without_the_line(nested):
     (explanation,) = explain_device(nested, transfer_bytes=1e7, wgsize=64)
     (kernel,) = read_kernels(nested, load_embedding(), head.embedding_id, CompileOptions(debug_lines=True))
 
-    def predict(excluding: frozenset[int] = frozenset()) -> RatioPrediction:
+    def predict(excluding: frozenset[int] = frozenset()) -> Any:
         features = kernel_features(kernel.module, kernel.function, kernel.vectors, excluding)
         return head.predict_kernel(features, [1e7], 64)[0]
 

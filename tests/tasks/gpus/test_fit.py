@@ -7,7 +7,7 @@ from lab.tests.rooms import Predictions, figures_of
 from ncc.errors import InputError
 from tests.rooms import Launches, fit_gpus, program_folds
 
-_COLUMNS = ("physics", "distinct_bytes", "work", "time_single", "time_double", "time_integer", "time_memory")
+_COLUMNS = ("roofline_time", "compulsory_bytes", "work", "time_single", "time_double", "time_integer", "time_memory")
 
 
 def _launches(num=300, seed=0):
@@ -36,7 +36,9 @@ def head():
 def test_a_head_knows_what_it_did_not_see(head):
     asked = _launches(seed=1)
     said = head.predict(asked.values)
-    found = figures_of(asked, Predictions(said.log_time, said.even_probability, said.half_width, said.distance <= 1))
+    found = figures_of(
+        asked, Predictions(said.log_time, said.balanced_probability, said.half_width, said.distance <= 1)
+    )
     assert found["factor"]["value"] < 1.3
     assert found["accuracy"]["value"] > 0.95
     assert 0.7 <= found["coverage"]["value"] <= 0.95
@@ -60,7 +62,7 @@ def test_bound_and_traffic_may_be_unknown():
     said = fit_gpus(launches, "A100").predict(known.values)
     assert said.log_traffic == pytest.approx(known.values[:, 1])
     rooflines = known.values[:, 3:6].max(axis=1) > known.values[:, 6]
-    assert np.mean((said.even_probability > 0.5) == rooflines) > 0.9
+    assert np.mean((said.balanced_probability > 0.5) == rooflines) > 0.9
 
 
 def test_a_programs_launches_are_held_out_together():

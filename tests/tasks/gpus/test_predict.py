@@ -164,10 +164,10 @@ def test_a_damaged_head_is_refused(tmp_path):
     head = ncc.load_gpu_head()
     ncc.save_gpu_head(head, tmp_path)
     again = ncc.load_gpu_head(tmp_path)
-    rows = np.zeros((1, len(head.columns)))
+    rows = np.zeros((1, len(head.feature_names)))
     assert again.predict(rows).log_time == head.predict(rows).log_time
     card = json.loads((tmp_path / "head.json").read_text())
-    (tmp_path / "head.json").write_text(json.dumps({**card, "columns": card["columns"][:-1]}))
+    (tmp_path / "head.json").write_text(json.dumps({**card, "feature_names": card["feature_names"][:-1]}))
     with pytest.raises(AssetError, match="GPU head"):
         ncc.load_gpu_head(tmp_path)
 

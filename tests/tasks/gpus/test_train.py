@@ -22,7 +22,7 @@ def test_a_table_of_ones_own_makes_a_head(tmp_path, monkeypatch):
     rows.append("absent,1,32,1,p0.cu,,")
     (tmp_path / "own.csv").write_text("\n".join(rows) + "\n")
     head = ncc.train_gpu(tmp_path / "head", table=tmp_path / "own.csv", gpu="A100")
-    assert (head.card, head.about["launches"], head.about["programs"]) == ("A100", 12, 4)
+    assert (head.gpu, head.card["launches"], head.card["programs"]) == ("A100", 12, 4)
     (answer,) = ncc.predict_gpu(tmp_path / "p2.cu", grid=[8192], block=[256], head=tmp_path / "head")
     assert answer.gpu == "A100"
     assert not answer.extrapolated
