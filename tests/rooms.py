@@ -97,7 +97,7 @@ from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
 from ncc.learning.encoder.pooling import POOLERS, MeanPooler, load_encoder, load_pooler, save_encoder
 from ncc.learning.heads.figures import calibration_error
-from ncc.learning.heads.format import ModelFormat, Stored
+from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs import labelled as samples
 from ncc.learning.programs.ir_cache import Compiler, ProgramReader, file_key
 from ncc.learning.programs.labelled import (

@@ -1,135 +1,182 @@
-"""Files of any model's head: arrays in ``head.safetensors``, everything else in ``head.json``, by field name."""
+"""Files of any model: arrays in STEM.safetensors, everything else in STEM.json, as its dataclasses declare.
+
+A field that is an array, or a dict of arrays by name, is stored under its dotted path. `Stored` says how::
+
+    code: Annotated[Floats, Stored("f2", bound=1e6)]
+
+A field that is a dataclass, a union of dataclasses or a tuple of either is taken apart likewise; its own `Stored` goes
+for all arrays in it of the same kind that have none. Every other field is a value of the card, with its range in
+msgspec's ``Meta``::
+
+    familiar: Annotated[float, Meta(gt=0, le=1e6)]
+
+A file has exactly the declared arrays, in the shapes that its card lists, and every number is finite and within its
+bound. Whatever depends on several fields is for ``__post_init__`` to refuse by an `InputError` or ValueError.
+"""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from functools import cache, partial
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, cast, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Generic, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from msgspec import convert
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError
-from ncc.learning.encoder.config import EncoderConfig
-from ncc.learning.encoder.network_numpy import Ensemble, NumpyNetwork
 from ncc.system.files.models import read_model, write_model
 
 H = TypeVar("H")
 
-_LARGEST = 1e9
-"""Bound of every number of an ensemble, so that no product overflows."""
 
+@dataclass(frozen=True)
+class Stored:
+    """How an array is stored: its type in the file (default that in memory), and the largest size of its numbers."""
 
-class HeadParts(NamedTuple):
-    """What a head's two files hold."""
+    dtype: str | None = None
+    bound: float = 1e9
 
-    card: dict[str, Any]
-    tensors: dict[str, NDArray[Any]]
+    def type_of(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the type in the file of an array of ``dtype``; integers don't become floats."""
+        stored = np.dtype(self.dtype or dtype)
+        return stored if stored.kind == dtype.kind else dtype
 
 
 @dataclass(frozen=True, eq=False)
-class HeadFiles(Generic[H]):
-    """The files of all heads that answer one question.
+class ModelFormat(Generic[H]):
+    """The files of one kind of model.
 
     Attributes:
-        title: What messages call such a head.
-        version: Of the format, which all its models share: the field ``model`` tells them apart.
-        models: Name → class. Their dataclasses say what is in the files.
-        split: Classes whose files are laid out otherwise → what makes them.
-        join: The same → what reads them.
-        first: Model of the files that name none; default the first of them.
+        title: Noun of messages, such as "GPU head".
+        version: Format version.
+        kind: A dataclass, or a union of them.
+        command: Command that makes such a model.
+        stem: Name of the files.
     """
 
     title: str
     version: int
-    models: Mapping[str, type[H]]
-    split: Mapping[type, Callable[[Any], HeadParts]] = field(default_factory=dict)
-    join: Mapping[type, Callable[[HeadParts], H]] = field(default_factory=dict)
-    first: str | None = None
+    kind: Any
+    command: str
+    stem: str = "head"
 
-    def save(self, head: H, folder: str | Path) -> None:
-        """Write ``head.safetensors`` and ``head.json``."""
-        model = next(name for name, kind in self.models.items() if isinstance(head, kind))
-        parts = self.split.get(type(head), _split)(head)
-        write_model(Path(folder), "head", {"format_version": self.version, "model": model, **parts.card}, parts.tensors)
+    def save(self, model: H, folder: str | os.PathLike[str]) -> None:
+        """Write the two files into a folder."""
+        tensors: dict[str, NDArray[Any]] = {}
+        card = _split(model, self.kind, "", Stored(), tensors)
+        shapes = {name: list(array.shape) for name, array in tensors.items()}
+        write_model(Path(folder), self.stem, {"format_version": self.version, **card, "shapes": shapes}, tensors)
 
     def load(self, folder: str | os.PathLike[str] | H | None, shipped: str = "") -> H:
-        """Read what `save` wrote; a head is returned as it is, and None stands for the one that ships in a folder."""
+        """Read a folder; return a model as it is, and for None the one that ships in a folder of the assets."""
         if folder is None:
             return cast(H, _load_shipped(self, shipped))
         if not isinstance(folder, str | os.PathLike):
             return folder
-        parts = HeadParts(*read_model(Path(folder), "head", self.version, (), others=r"(?s).*"))
         try:
-            model = parts.card.get("model", self.first or next(iter(self.models)))
-            if isinstance(model, str) and model not in self.models:
-                known = " or ".join(self.models)
-                raise AssetError(
-                    f"{folder}: not a {self.title} of this version: its model is {model!r:.40}; expected {known}: "
-                    "name the folder of one, or train it again"
-                )
-            kind = self.models[model]
-            return self.join.get(kind, partial(_join, kind))(parts)
+            card, tensors = read_model(Path(folder), self.stem, self.version, (), others=r"(?s).*")
+        except AssetError as error:
+            raise AssetError(f"{error}; `{self.command}` makes one") from error
+        try:
+            if convert(card["shapes"], dict[str, tuple[int, ...]]) != {name: a.shape for name, a in tensors.items()}:
+                raise ValueError("arrays of other shapes than the card says")
+            model = _join(self.kind, card, "", Stored(), tensors)
+            if tensors:
+                raise ValueError(f"{len(tensors)} arrays too many, such as {min(tensors)!r:.40}")
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, InputError) as error:
-            raise AssetError(f"{folder}: not a {self.title} ({error!r}); it is damaged") from error
+            raise AssetError(f"{folder}: not a {self.title} ({str(error)!r:.300}); it is damaged") from error
+        return cast(H, model)
 
 
 @cache
-def _load_shipped(files: HeadFiles[Any], folder: str) -> Any:
+def _load_shipped(files: ModelFormat[Any], folder: str) -> Any:
     return files.load(Path(__file__).parents[2] / "assets" / folder)
 
 
-def _split(head: Any) -> HeadParts:
-    parts = HeadParts({}, {})
-    for name in head.__dataclass_fields__:
-        value = getattr(head, name)
-        if isinstance(value, Ensemble):
-            own = split_ensemble(value)
-            parts.card.update(own.card)
-            parts.tensors.update(own.tensors)
-        else:
-            (parts.tensors if isinstance(value, np.ndarray) else parts.card)[name] = value
-    return parts
+def _split(value: Any, hint: Any, path: str, stored: Stored, tensors: dict[str, NDArray[Any]]) -> Any:
+    """Put the arrays of a value into ``tensors``; return the rest, the card's part."""
+    hint, stored = _declared(hint, stored)
+    if _array(hint):
+        arrays = (
+            {f"{path}.{name}": array for name, array in value.items()} if isinstance(value, dict) else {path: value}
+        )
+        tensors |= {name: _rounded(array, stored.type_of(array.dtype)) for name, array in arrays.items()}
+    elif kinds := _kinds(hint):
+        card = {"kind": type(value).__name__} if len(kinds) > 1 else {}
+        for name, each in _fields(cast(Any, type(value))).items():
+            part = _split(getattr(value, name), each, f"{path}.{name}".lstrip("."), stored, tensors)
+            card |= {} if _array(each) else {name: part}
+        return card
+    elif _is_list(hint):
+        return [_split(each, get_args(hint)[0], f"{path}.{i}", stored, tensors) for i, each in enumerate(value)]
+    return value
 
 
-def split_ensemble(ensemble: Ensemble) -> HeadParts:
-    """Number and sizes of the networks, and what they learnt."""
-    card = {"members": len(ensemble.members), "encoder": asdict(ensemble.members[0].encoder.config)}
-    members = enumerate(ensemble.members)
-    return HeadParts(card, {f"member{n}.{key}": tensor for n, one in members for key, tensor in one.tensors.items()})
+def _rounded(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    largest = np.finfo(dtype).max if array.dtype.kind == "f" else np.inf
+    return (np.clip(array, -largest, largest) if array.dtype.kind == "f" else array).astype(dtype)
 
 
-def _join(kind: type[H], parts: HeadParts) -> H:
-    def read(name: str, annotation: Any) -> Any:
-        if annotation is Ensemble:
-            return join_ensemble(parts)
-        if get_origin(annotation) is not np.ndarray:
-            return convert(parts.card[name], annotation)
-        if parts.tensors[name].dtype.kind != "f":
-            raise TypeError(f"{name} is {parts.tensors[name].dtype}")
-        with np.errstate(invalid="ignore"):  # what is not a number is refused by the head
-            return parts.tensors[name].astype(np.float64)
+def _join(hint: Any, card: Any, path: str, stored: Stored, tensors: dict[str, NDArray[Any]]) -> Any:
+    """Make a value of its card's part and of the arrays below ``path``, which are taken out of ``tensors``."""
+    whole, (hint, stored) = hint, _declared(hint, stored)
+    if array := _array(hint):
+        names = [path] if array is hint else [name for name in tensors if name.startswith(f"{path}.")]
+        arrays = {name[len(path) + 1 :]: _checked(tensors.pop(name), array, stored, name) for name in names}
+        return arrays[""] if array is hint else arrays
+    if kinds := _kinds(hint):
+        if not isinstance(card, dict):
+            raise TypeError(f"{path} is {card!r:.40}")
+        kind = kinds[0] if len(kinds) == 1 else {each.__name__: each for each in kinds}[card["kind"]]
+        return kind(
+            **{
+                name: _join(each, None if _array(each) else card[name], f"{path}.{name}".lstrip("."), stored, tensors)
+                for name, each in _fields(kind).items()
+            }
+        )
+    if _is_list(hint):
+        parts = enumerate(convert(card, list))
+        return tuple(_join(get_args(hint)[0], part, f"{path}.{i}", stored, tensors) for i, part in parts)
+    return convert(card, whole)
 
-    hints = get_type_hints(kind)
-    return kind(**{one.name: read(one.name, hints[one.name]) for one in fields(kind)})  # type: ignore[arg-type]
+
+def _checked(array: NDArray[Any], hint: Any, stored: Stored, name: str) -> NDArray[Any]:
+    dtype = np.dtype(get_args(get_args(hint)[1])[0])
+    if array.dtype != stored.type_of(dtype):
+        raise ValueError(f"{name} is {array.dtype}; expected {stored.type_of(dtype)}")
+    with np.errstate(invalid="ignore"):
+        if array.dtype.kind == "f" and not (np.abs(array.astype(np.float64)) <= stored.bound).all():
+            raise ValueError(f"a number of {name} is not finite, or beyond {stored.bound:g}")
+    return array.astype(dtype)
 
 
-def join_ensemble(parts: HeadParts) -> Ensemble:
-    """The ensemble that `split_ensemble` took apart."""
-    sizes, members = parts.card["encoder"], convert(parts.card["members"], int)
-    if not 1 <= members <= len(parts.tensors) or sizes.keys() != EncoderConfig.__dataclass_fields__.keys():
-        raise ValueError(f"{members} members of {sizes!r:.80}")
-    config = convert(sizes, EncoderConfig)
-    return Ensemble(tuple(_member(parts.tensors, f"member{number}.", config) for number in range(members)))
+@cache
+def _fields(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {each.name: hints[each.name] for each in fields(kind)}
 
 
-def _member(tensors: Mapping[str, NDArray[Any]], prefix: str, config: EncoderConfig) -> NumpyNetwork:
-    own = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-    for name, tensor in own.items():
-        with np.errstate(invalid="ignore"):  # what is not a number is refused
-            whole = tensor.astype(np.float64)  # a half can't hold the bound
-        if tensor.dtype.kind != "f" or not (np.abs(whole) <= _LARGEST).all():
-            raise ValueError(f"a number of {name} is not a float, not finite, or beyond {_LARGEST:g}")
-    return NumpyNetwork.from_arrays({name: tensor.astype(np.float32) for name, tensor in own.items()}, config)
+def _declared(hint: Any, stored: Stored) -> tuple[Any, Stored]:
+    """Strip an annotation; return its `Stored`, by default the given one."""
+    if get_origin(hint) is not Annotated:
+        return hint, stored
+    return get_args(hint)[0], next((each for each in hint.__metadata__ if isinstance(each, Stored)), stored)
+
+
+def _array(hint: Any) -> Any:
+    """Return the type of an array, or of a mapping's arrays; None if it is neither."""
+    hint = _declared(hint, Stored())[0]
+    item = get_args(hint)[1] if get_origin(hint) is dict else hint
+    return item if get_origin(item) is np.ndarray else None
+
+
+def _kinds(hint: Any) -> tuple[type, ...]:
+    """Return a dataclass, or those of a union; nothing if it has other members."""
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    return kinds if all(isinstance(kind, type) and is_dataclass(kind) for kind in kinds) else ()
+
+
+def _is_list(hint: Any) -> bool:
+    return get_origin(hint) is tuple and bool(_kinds(_declared(get_args(hint)[0], Stored())[0]))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
-from ncc.learning.heads.format import Stored
+from ncc.learning.heads.files import Stored
 
 _MAX_VALUE = 1e6
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.learning.encoder.network_numpy import ProgramNetwork
-from ncc.learning.heads.format import ModelFormat, Stored
+from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.ngrams import NgramModel
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.learning.heads.format import ModelFormat
+from ncc.learning.heads.files import ModelFormat
 
 MIN_SPEEDUP = 0.01
 """A straight line can leave what is possible."""

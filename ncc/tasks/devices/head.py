@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import AssetError, InputError
 from ncc.learning.encoder.network_numpy import Ensemble
-from ncc.learning.heads.format import ModelFormat, Stored
+from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.heads.trees import Boosted
 from ncc.tasks.devices.features import (
     CODE,

@@ -15,7 +15,7 @@ from msgspec import Meta
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
 from ncc.kernels.cpu_cost import CYCLE_KINDS
-from ncc.learning.heads.format import Stored
+from ncc.learning.heads.files import Stored
 from ncc.tasks.devices.features import KernelFeatures, complete_sizes, cycles_at_size, work_at_size
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.learning.heads.format import ModelFormat, Stored
+from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.heads.trees import Boosted
 from ncc.tasks.gpus.cards import load_cards
 
