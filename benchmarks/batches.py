@@ -18,10 +18,11 @@ import numpy as np
 import torch
 
 from ncc.learning.encoder.batches import encode_programs
-from ncc.learning.encoder.network_numpy import program_encoder
+from ncc.learning.encoder.config import program_encoder
 from ncc.learning.training.config import TrainingStatistics
 from ncc.system.files.provenance import command_line, environment
-from ncc.tasks.classification.network import NetworkTraining, fit_network, program_data
+from ncc.tasks.classification.config import NetworkTraining
+from ncc.tasks.classification.network import fit_network, program_data
 from ncc_lab.scaling.programs import Programs, ProgramSource
 
 
@@ -30,14 +31,16 @@ def training_of(cut: str, factor: int, rule: str, options: argparse.Namespace) -
     recipe = NetworkTraining().loop
     loop = replace(recipe, epochs=options.epochs, batch_size=options.batch_size, lr_scaling=rule)
     return NetworkTraining(
-        encoder=program_encoder(hidden=options.hidden), min_steps=1, cut=cut, loop=loop.for_ranks(factor)
+        encoder=program_encoder(hidden=options.hidden), min_steps=1, batch_by=cut, loop=loop.for_ranks(factor)
     )
 
 
 def padding(programs: Programs, rows: np.ndarray, training: NetworkTraining) -> float:
     """Places behind sequences' ends, as a share of the words read, in one epoch's batches."""
     table = next(iter(programs.samples.views.values()))
-    data = program_data([encode_programs(table, programs.embedding, 0)], programs.samples.label, rows, training.cut)
+    data = program_data(
+        [encode_programs(table, programs.embedding, 0)], programs.samples.label, rows, training.batch_by
+    )
     batches = data.batches(training.loop.batch_size, np.random.default_rng(0))
     shapes = [data.batch(batch)[0] for batch in batches]
     return sum(one.words.numel() for one in shapes) / sum(int(one.lengths.sum()) for one in shapes) - 1

@@ -22,8 +22,8 @@ from torch import Tensor, nn
 
 from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.skipgram import train_skipgram
+from ncc.learning.encoder.config import program_encoder, program_head
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.encoder.network_numpy import program_encoder, program_head
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.precision import shared_precisions

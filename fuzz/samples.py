@@ -13,9 +13,9 @@ from ncc.kernels.work import FEATURE_NAMES
 from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder
 from ncc.learning.embedding.embedding import Embedding, normalised
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
-from ncc.learning.encoder.config import EncoderConfig
+from ncc.learning.encoder.config import EncoderConfig, program_encoder
 from ncc.learning.encoder.linear import LinearEncoder
-from ncc.learning.encoder.network_numpy import Ensemble, NumpyNetwork, ProgramNetwork, program_encoder
+from ncc.learning.encoder.network_numpy import Ensemble, NumpyNetwork, ProgramNetwork
 from ncc.learning.encoder.patterns import PatternCounts, count_patterns
 from ncc.learning.heads.trees import Boosted
 from ncc.learning.programs.table import EncodedProgram

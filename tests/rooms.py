@@ -78,19 +78,17 @@ from ncc.learning.embedding.subwords import subword_matrix, subwords_of
 from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
 from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, encode_programs, network_outputs
-from ncc.learning.encoder.config import EncoderConfig, HeadConfig
-from ncc.learning.encoder.contrastive import ContrastiveData, ContrastiveTraining, contrastive_loss, fit_contrastive
+from ncc.learning.encoder.config import EncoderConfig, EncoderTraining, HeadConfig, program_encoder, program_head
+from ncc.learning.encoder.contrastive import ContrastiveData, contrastive_loss, fit_contrastive
 from ncc.learning.encoder.linear import LinearEncoder
-from ncc.learning.encoder.linear_fit import LabelledPatterns, LinearEncoderTraining, fit_encoder
+from ncc.learning.encoder.linear_fit import LabelledPatterns, fit_encoder
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_numpy import (
-    LONGEST,
+    MAX_LENGTH,
     LSTMEncoder,
     NumpyNetwork,
     ProgramNetwork,
     load_lstm_encoder,
-    program_encoder,
-    program_head,
     save_lstm_encoder,
 )
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
@@ -148,9 +146,10 @@ from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool, run_inline
 from ncc.tasks import classification, coarsening, devices
 from ncc.tasks.classification import train as train_classification
+from ncc.tasks.classification.config import NetworkTraining
 from ncc.tasks.classification.head import FORMAT as CLASSIFIER_FILES
 from ncc.tasks.classification.head import ClassifierHead, load_classifier, save_classifier
-from ncc.tasks.classification.network import NetworkTraining, fit_network, paper_training, program_data
+from ncc.tasks.classification.network import fit_network, paper_training, program_data
 from ncc.tasks.classification.ngrams import NgramModel, encoded_programs, fit_ngrams, hashed_ngrams, ngram_scores
 from ncc.tasks.classification.predict import classify
 from ncc.tasks.classification.train import (

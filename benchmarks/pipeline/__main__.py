@@ -24,8 +24,8 @@ from torch import Tensor, multiprocessing, nn
 from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.schedule import train_in_stages
 from benchmarks.pipeline.stage import PipelineStatistics
+from ncc.learning.encoder.config import program_encoder, program_head
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.encoder.network_numpy import program_encoder, program_head
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import process_group

@@ -13,9 +13,9 @@ from ncc.errors import InputError
 from ncc.learning.encoder.config import EncoderConfig
 from ncc.learning.encoder.network import (
     EncoderNetwork,
-    places_inside,
     pool_inputs,
     pool_states,
+    positions_inside,
     run_layer,
     statement_features,
 )
@@ -65,7 +65,7 @@ class FirstStage(nn.Module):
             has read, both float32.
         """
         assert not received
-        encoder, inside = self.encoder, places_inside(words, lengths)
+        encoder, inside = self.encoder, positions_inside(words, lengths)
         features = statement_features(encoder, words, literals, literal_start)
         pooled = torch.cat([*pool_inputs(encoder.config, features, inside)], dim=1)
         return encoder.dropout(run_layer(encoder.ahead["0"], encoder.back["0"], features, inside, lengths)), pooled
@@ -106,7 +106,7 @@ class LastStage(nn.Module):
         """
         del literals, literal_start  # of the first stage
         features, pooled = received
-        encoder, inside = self.encoder, places_inside(words, lengths)
+        encoder, inside = self.encoder, positions_inside(words, lengths)
         features = run_layer(encoder.ahead["1"], encoder.back["1"], features, inside, lengths)
         states = pool_states(encoder.config, encoder.query, encoder.last_dropout(features), inside, lengths)
         return (self.head(torch.cat([pooled, *states], dim=1)),)

@@ -61,12 +61,14 @@ _HOMES = {
         "load_embedding",
         "save_embedding",
     ),
+    "ncc.learning.encoder.config": ("EncoderTraining",),
     "ncc.learning.encoder.pooling": (
         "load_encoder",
         "save_encoder",
     ),
     "ncc.learning.encoder.train": ("train_encoder",),
     "ncc.system.sandbox.confine": ("require_confinement",),
+    "ncc.tasks.classification.config": ("ClassifierTraining",),
     "ncc.tasks.classification.head": (
         "load_classifier",
         "save_classifier",

@@ -1,5 +1,6 @@
 """``ncc train classify``: a classifier of labelled programs."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,10 +42,10 @@ def train_classify(
     layers: Annotated[int, typer.Option(min=1, help="Bidirectional LSTM layers.")] = 1,
     min_steps: Annotated[int, typer.Option(min=1, help="Steps at least; few programs are seen more often.")] = 600,
     batch_size: Annotated[int, typer.Option(min=2, help="Programs a step, of each rank.")] = 64,
-    batch_of_all: Annotated[
-        bool, typer.Option("--batch-of-all", help="Let --batch-size count the programs of all ranks, not of each.")
+    global_batch: Annotated[
+        bool, typer.Option("--global-batch", help="Let --batch-size count the programs of all ranks, not of each.")
     ] = False,
-    cut: Annotated[
+    batch_by: Annotated[
         str,
         typer.Option(
             metavar="samples|tokens",
@@ -52,7 +53,7 @@ def train_classify(
         ),
     ] = "samples",
     learning_rate: Annotated[float, typer.Option(help="Learning rate of AdamW, with one rank.")] = 2e-3,
-    rate_rule: Annotated[
+    lr_scaling: Annotated[
         str,
         typer.Option(
             metavar="sqrt|linear|none",
@@ -68,7 +69,7 @@ def train_classify(
         str,
         typer.Option(metavar="none|fp16|bf16|topk|int8|int4", help="How mirrored gradients are sent."),
     ] = "none",
-    accumulate: Annotated[int, typer.Option(help="Pieces that a rank's part of a batch is computed in.")] = 1,
+    micro_batches: Annotated[int, typer.Option(help="Pieces that a rank's part of a batch is computed in.")] = 1,
     seed: Seed = 204,
     jobs: Annotated[int, typer.Option(min=1, help="Compilers at a time.")] = 1,
     device: TorchDevice = "cpu",
@@ -84,7 +85,10 @@ def train_classify(
     given = arguments_of(locals())
     from ncc import api
 
+    config = api.ClassifierTraining(
+        **{each.name: given.pop(each.name) for each in fields(api.ClassifierTraining) if each.name in given}
+    )
     given |= {"levels": split_list(levels), "embedding": api.load_embedding(embedding)}
-    head = api.train_classifier(**given, about={"command": command_line()}, progress=say)
+    head = api.train_classifier(**given, config=config, card={"command": command_line()}, progress=say)
     if head:
         print_card(head.about)

@@ -1,5 +1,6 @@
 """``ncc train encoder``: the encoder of functions and modules, linear or LSTM."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,7 @@ def train_encoder(
             help="Code whose functions are compiled in several ways, as for 'ncc corpus build'.",
         ),
     ] = None,
-    functions_of: Annotated[
+    functions_from: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
@@ -54,18 +55,18 @@ def train_encoder(
         str, typer.Option(metavar="LEVELS", help="Optimisation levels of the programs, such as '1,2'.")
     ] = "1",
     dim: Annotated[int, typer.Option(min=2, help="Number of dimensions.")] = 256,
-    least: Annotated[int, typer.Option(min=1, help="How many programs and functions a pattern must occur in.")] = 60,
+    min_df: Annotated[int, typer.Option(min=1, help="How many programs and functions a pattern must occur in.")] = 60,
     embedding: EmbeddingFolder = None,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of the LSTM.")] = 10,
-    steps: Annotated[int, typer.Option(min=1, help="Batches per epoch of the LSTM.")] = 100,
+    steps_per_epoch: Annotated[int, typer.Option(min=1, help="Batches per epoch of the LSTM.")] = 100,
     batch_size: Annotated[int, typer.Option(min=4, help="Programs and functions per step and rank.")] = 128,
     hidden: Annotated[int, typer.Option(min=1, help="Units in each direction of the LSTM.")] = 128,
-    longest: Annotated[int, typer.Option(min=1, help="Statements that the LSTM reads.")] = 256,
+    max_length: Annotated[int, typer.Option(min=1, help="Statements that the LSTM reads.")] = 256,
     learning_rate: Annotated[float, typer.Option(help="Learning rate of AdamW, for the LSTM.")] = 2e-3,
     temperature: Annotated[float, typer.Option(help="Temperature of the LSTM's contrastive loss.")] = 0.1,
-    function_share: Annotated[
+    function_fraction: Annotated[
         float,
-        typer.Option(min=0, max=1, help="Share of functions in a batch; 0: only labelled programs, 1: only functions."),
+        typer.Option(min=0, max=1, help="Fraction of functions in a batch; 0: programs alone, 1: functions alone."),
     ] = 0.5,
     pretrained: Annotated[bool, typer.Option(help="Start from the embedding's vectors of statements.")] = True,
     literals: Annotated[bool, typer.Option(help="Read constants and external names.")] = True,
@@ -85,7 +86,10 @@ def train_encoder(
     given = arguments_of(locals())
     from ncc import api
 
+    config = api.EncoderTraining(
+        **{each.name: given.pop(each.name) for each in fields(api.EncoderTraining) if each.name in given}
+    )
     given |= {"levels": split_list(levels), "clangs": tuple(clangs or ())}
-    encoder = api.train_encoder(**given, about={"command": command_line()}, progress=say)
+    encoder = api.train_encoder(**given, config=config, card={"command": command_line()}, progress=say)
     if model == "linear" or "losses" in encoder.about:  # the first rank's alone
         print_card(dict(encoder.about))

@@ -65,7 +65,7 @@ OPTIONS = {
 
 NOT_TYPED = {
     *("source", "sources", "inputs", "folder", "corpora", "recipe", "kernels", "programs", "table", "tables"),
-    *("options", "executor", "progress", "about", "file_seconds", "memory_bytes"),
+    *("options", "executor", "progress", "about", "card", "file_seconds", "memory_bytes"),
 }
 """Parameters that are arguments of a command, are many options of it, or are for programs alone."""
 
@@ -235,6 +235,12 @@ NO_DEVICE: Refusals = {
 }
 SIZES: Changes = {"global_size": (1024, 65536)}
 ABOUT: Changes = {"about": (None, {"note": "own"})}
+CARD: Changes = {"card": (None, {"note": "own"})}
+LOOP: Refusals = {
+    "lr_scaling": ("cube",), "weight_decay": (-1,), "max_grad_norm": (0,), "compression": ("zip",),
+    "topk_fraction": (0,), "staleness": (-1,), "sync_every": (0,), "checkpoint_every_s": (-1,),
+}
+"""What all trainings of networks refuse."""
 NO_FOLDER: Refusals = {"folder": (NOWHERE,)}
 NO_OUTPUT: Refusals = {"output": ("@file",)}
 BENCH: Refusals = {
@@ -404,13 +410,14 @@ TRAINERS = (
         settings={"programs": "@more_sources", "functions": "@functions", "cache": "@cache", **ENCODER},
         changes={
             "programs": ("@more_sources", "@sources"), "classes": ("bits,sums", "bits,more"), "per_class": (None, 3),
-            "functions": ("@functions", "@more_functions"), "dim": (8, 4), "least": (2, 1),
-            "levels": (("1",), ("0", "1")), **ABOUT,
+            "functions": ("@functions", "@more_functions"), "dim": (8, 4), "min_df": (2, 1),
+            "levels": (("1",), ("0", "1")), **CARD,
         },
         refuses={
             **NO_OUTPUT, **JOBS, "programs": (NOWHERE,), "classes": ("none",), "per_class": (0,),
-            "functions": (NOWHERE,), "functions_of": (NOWHERE,), "clangs": (("no-such-clang",),),
-            "model": ("tree",), "dim": (0,), "least": (0,), "levels": (("7",),),
+            "functions": (NOWHERE,), "functions_from": (NOWHERE,), "clangs": (("no-such-clang",),),
+            "model": ("tree",), "dim": (0,), "min_df": (0,), "levels": (("7",),), **LOOP,
+            "strategy": ("alone", "local"), "micro_batches": (0, 2),
         },
         same={"jobs": 2, "cache": "@out_too", "progress": "@progress"}, is_slow=True,
     ),
@@ -421,14 +428,17 @@ TRAINERS = (
             **LSTM_ENCODER,
         },
         changes={
-            "epochs": (2, 1), "steps": (2, 1), "batch_size": (4, 8), "hidden": (4, 2), "longest": (256, 2),
-            "learning_rate": (0.002, 0.01), "temperature": (0.1, 0.5), "function_share": (0.5, 0.75),
+            "epochs": (2, 1), "steps_per_epoch": (2, 1), "batch_size": (4, 8), "hidden": (4, 2), "max_length": (256, 2),
+            "learning_rate": (0.002, 0.01), "temperature": (0.1, 0.5), "function_fraction": (0.5, 0.75),
+            "dropout": (0.2, 0.5), "word_dropout": (0.1, 0.5),
             "pretrained": (True, False), "literals": (True, False), "seed": (1, 2), "embedding": ("@embedding", None),
         },
         refuses={
-            **EMBEDDING, "epochs": (0,), "steps": (0,), "batch_size": (1,), "hidden": (0,), "longest": (0,),
-            "learning_rate": (-1, 0), "temperature": (0,), "function_share": (2,), "device": ("tpu",),
+            **EMBEDDING, "epochs": (0,), "steps_per_epoch": (0,), "batch_size": (1,), "hidden": (0,),
+            "max_length": (0,), "learning_rate": (-1, 0), "temperature": (0,), "function_fraction": (2,),
+            "dropout": (1,), "word_dropout": (-1,), "device": ("tpu",),
         },
+        same={"global_batch": True, "mixed_precision": True},
         is_slow=True,
     ),
     Case("train_encoder", "train encoder", inputs=("@out",), settings={"functions": "@functions"}, refuses=NO_DATA),
@@ -452,21 +462,20 @@ TRAINERS = (
         settings={**CLASSIFIER, "embedding": "@embedding", "cache": "@cache"},
         changes={
             "epochs": (2, 1), "hidden": (4, 6), "layers": (1, 2), "min_steps": (4, 9), "batch_size": (8, 16),
-            "cut": ("samples", "tokens"), "learning_rate": (0.002, 0.1), "rate_rule": ("sqrt", "none"),
+            "batch_by": ("samples", "tokens"), "learning_rate": (0.002, 0.1), "lr_scaling": ("sqrt", "none"),
             "compression": ("none", "int4"),
-            "embedding": ("@embedding", None), "refit": (None, "@classifier"), "batch_of_all": (False, True),
-            "seed": (204, 2), **ABOUT,
+            "embedding": ("@embedding", None), "refit": (None, "@classifier"), "global_batch": (False, True),
+            "seed": (204, 2), **CARD,
         },
         refuses={
             **EMBEDDING, **JOBS, "folder": (NOWHERE, "@empty"), "output": ("@file",), "levels": (("7",),),
             "refit": (NOWHERE,), "epochs": (0,), "hidden": (0,), "layers": (0,), "min_steps": (0,), "batch_size": (0,),
-            "cut": ("lines",), "learning_rate": (-1,), "rate_rule": ("cube",), "strategy": ("alone",),
-            "staleness": (-1,),
-            "sync_every": (0,), "compression": ("zip",), "accumulate": (0,), "device": ("tpu",),
+            "batch_by": ("lines",), "learning_rate": (-1,), "strategy": ("alone",), "micro_batches": (0,), **LOOP,
+            "device": ("tpu",),
         },
         same={
             "jobs": 2, "cache": "@out_too", "progress": "@progress",
-            "options": O2,
+            "options": O2, "mixed_precision": False,
         },
         is_slow=True,
     ),

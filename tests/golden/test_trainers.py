@@ -75,7 +75,16 @@ def test_an_lstm_encoder(checked: Any, tmp_path: Path) -> None:
         "--epochs",
         "1",
     ]
-    options += ["--steps", "4", "--batch-size", "8", "--function-share", "0", "--functions", programs / "sums"]
+    options += [
+        "--steps-per-epoch",
+        "4",
+        "--batch-size",
+        "8",
+        "--function-fraction",
+        "0",
+        "--functions",
+        programs / "sums",
+    ]
     checked("encoder-lstm", ["train", "encoder", programs, *options], ["embed", MODULES[0], "--encoder"])
 
 

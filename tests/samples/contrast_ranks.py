@@ -11,19 +11,21 @@ import numpy as np
 import torch
 
 from ncc.learning.encoder.batches import Sequences
-from ncc.learning.encoder.config import EncoderConfig
-from ncc.learning.encoder.contrastive import ContrastiveTraining, contrastive_loss, fit_contrastive
-from ncc.learning.training.config import TrainingConfig
+from ncc.learning.encoder.config import EncoderTraining
+from ncc.learning.encoder.contrastive import contrastive_loss, fit_contrastive
 from ncc.learning.training.ranks import process_group, rank_and_world, sum_over_ranks
 
-TRAINING = ContrastiveTraining(
-    encoder=EncoderConfig(
-        hidden=6, layers=1, bidirectional=True, pooling=("mean", "max"), buckets=8, train_vectors=True
-    ),
+TRAINING = EncoderTraining(
+    hidden=6,
     dim=5,
-    longest=9,
-    steps=3,
-    loop=TrainingConfig(epochs=3, batch_size=14, global_batch=True, learning_rate=0.01),
+    max_length=9,
+    steps_per_epoch=3,
+    dropout=0,
+    word_dropout=0,
+    epochs=3,
+    batch_size=14,
+    global_batch=True,
+    learning_rate=0.01,
 )
 
 

@@ -224,9 +224,9 @@ TRAINED = (
     "gpu-head",
 )
 EMBEDDING: dict[str, Any] = {"dim": 8, "epochs": 2, "steps_per_epoch": 2, "min_count": 3, "subsample": 0.0}
-ENCODER: dict[str, Any] = {"classes": "bits,sums", "least": 2, "dim": 8}
+ENCODER: dict[str, Any] = {"classes": "bits,sums", "min_df": 2, "dim": 8}
 LSTM_ENCODER: dict[str, Any] = {
-    "model": "lstm", "classes": "bits,sums", "epochs": 2, "steps": 2, "batch_size": 4, "hidden": 4, "dim": 8
+    "model": "lstm", "classes": "bits,sums", "epochs": 2, "steps_per_epoch": 2, "batch_size": 4, "hidden": 4, "dim": 8
 }  # fmt: skip
 CLASSIFIER: dict[str, Any] = {"levels": ("1",), "epochs": 2, "hidden": 4, "min_steps": 4, "batch_size": 8}
 

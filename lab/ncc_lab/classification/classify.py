@@ -23,7 +23,7 @@ from ncc_lab.figures import SEED, Figure, calibration_error, macro_f1, mean, mea
 from ncc_lab.frame import HoldOut, Method, Task, choose, choose_methods, runs_folder, seeds_from
 
 if TYPE_CHECKING:
-    from ncc.tasks.classification.network import NetworkTraining
+    from ncc.tasks.classification.config import NetworkTraining
 
 ClassificationMethod = Method[ProgramSamples]
 """A method that predicts (m, num_classes), a probability for each class."""
@@ -171,7 +171,8 @@ def all_methods(
     embedding: Embedding, training: "NetworkTraining | None" = None, num_trees: int = 300
 ) -> tuple[ClassificationMethod, ...]:
     """Return controls, the paper's head, ours and its ablations."""
-    from ncc.tasks.classification.network import NetworkTraining, paper_training
+    from ncc.tasks.classification.config import NetworkTraining
+    from ncc.tasks.classification.network import paper_training
     from ncc_lab.classification.methods import NetworkMethod, NgramMethod, whole_classifier  # with torch
 
     ours = training or NetworkTraining()
@@ -248,7 +249,7 @@ def evaluate_classification(
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
-    from ncc.tasks.classification.network import NetworkTraining  # with torch
+    from ncc.tasks.classification.config import NetworkTraining
     from ncc_lab.classification.frozen import frozen_methods
 
     protocols = choose("protocol", protocol, PROTOCOLS)

@@ -13,7 +13,8 @@ from ncc.errors import InputError
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.training.config import TrainingStatistics
-from ncc.tasks.classification.network import NetworkTraining, TrainedNetwork, fit_network
+from ncc.tasks.classification.config import NetworkTraining
+from ncc.tasks.classification.network import TrainedNetwork, fit_network
 from ncc.tasks.classification.ngrams import BUCKETS, NgramModel, fit_ngrams, ngram_scores
 from ncc.tasks.classification.train import NGRAM_WEIGHT, probabilities
 

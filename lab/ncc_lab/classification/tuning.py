@@ -10,7 +10,7 @@ from optuna.storages.journal import JournalFileBackend
 
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.labelled import ProgramSamples
-from ncc.tasks.classification.network import NetworkTraining
+from ncc.tasks.classification.config import NetworkTraining
 from ncc.tasks.classification.train import split_samples
 from ncc_lab.classification.methods import NetworkMethod
 
@@ -57,5 +57,5 @@ def suggest_training(training: NetworkTraining, trial: optuna.trial.BaseTrial) -
     encoder = replace(training.encoder, hidden=hidden, dropout=dropout, last_dropout=dropout, word_dropout=words)
     head = replace(training.head, dropout=dropout, dense_dropout=dropout)
     return replace(
-        training, encoder=encoder, head=head, smoothing=smoothing, loop=replace(training.loop, learning_rate=rate)
+        training, encoder=encoder, head=head, label_smoothing=smoothing, loop=replace(training.loop, learning_rate=rate)
     )

@@ -56,8 +56,7 @@ class LSTMMethod:
         from torch import nn
 
         from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences
-        from ncc.learning.encoder.lstm_fit import fit_ensemble
-        from ncc.learning.encoder.network import EncoderNetwork
+        from ncc.learning.encoder.network import EncoderNetwork, fit_ensemble
 
         training = self.training
         seeds = rng.integers(2**31, size=training.members).tolist()

@@ -92,8 +92,7 @@ def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int)
     """
     from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
     from ncc.learning.encoder.config import EncoderConfig, HeadConfig
-    from ncc.learning.encoder.lstm_fit import fit_network
-    from ncc.learning.encoder.network import EncoderNetwork
+    from ncc.learning.encoder.network import EncoderNetwork, fit_network
     from ncc.learning.training.config import TrainingConfig
 
     middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9

@@ -23,8 +23,7 @@ from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import InputError
 from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
-from ncc.learning.encoder.lstm_fit import fit_network
-from ncc.learning.encoder.network import EncoderNetwork
+from ncc.learning.encoder.network import EncoderNetwork, fit_network
 from ncc.learning.training.config import TrainingConfig
 from ncc_lab.devices.samples import DeviceMappingSamples
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ncc.errors import InputError
 
 if TYPE_CHECKING:
-    from ncc.tasks.classification.network import NetworkTraining
+    from ncc.tasks.classification.config import NetworkTraining
 
 SCALINGS = ("strong", "weak")
 """What stays the same when ranks are added: the programs and the batch in all, or those of each rank."""
@@ -44,8 +44,8 @@ class Setting:
 
     def training(self, seed: int) -> "NetworkTraining":
         """How the network is trained: as by ``ncc train classify``, but for what the setting says."""
-        from ncc.learning.encoder.network_numpy import program_encoder
-        from ncc.tasks.classification.network import NetworkTraining  # with torch
+        from ncc.learning.encoder.config import program_encoder
+        from ncc.tasks.classification.config import NetworkTraining
 
         loop = replace(
             NetworkTraining().loop,
@@ -56,7 +56,7 @@ class Setting:
             compression=self.compression,
             seed=seed,
         )
-        return NetworkTraining(encoder=program_encoder(hidden=self.hidden), min_steps=1, cut=self.cut, loop=loop)
+        return NetworkTraining(encoder=program_encoder(hidden=self.hidden), min_steps=1, batch_by=self.cut, loop=loop)
 
     @property
     def way(self) -> str:

@@ -116,7 +116,7 @@ class Step:
 
 def _num_sized(hidden: int) -> int:
     """Weights of the classifier's network that its LSTM's size decides on."""
-    from ncc.learning.encoder.network_numpy import program_encoder, program_head
+    from ncc.learning.encoder.config import program_encoder, program_head
 
     encoder, head = program_encoder(hidden), program_head()
     lstm = 8 * hidden * (_DIM + hidden + 2)

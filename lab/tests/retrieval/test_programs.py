@@ -96,21 +96,30 @@ def test_a_linear_encoder_learns_classes_anew(classes, cache, tmp_path):
             for i, operator in enumerate("+-*&|^/%" * 2)
         )
     )
-    options = {"programs": classes, "classes": "gemm,stencil", "least": 2, "dim": 8, "cache": cache}
+    options = {
+        "programs": classes,
+        "classes": "gemm,stencil",
+        "config": ncc.EncoderTraining(min_df=2, dim=8),
+        "cache": cache,
+    }
     (tmp_path / "some.toml").write_text(
         f'name = "some"\n[[source]]\nname = "some"\nfolder = "{tmp_path}"\npatterns = ["*.c"]\n'
         'optimization = ["-O0", "-O1", "-O2", "-O3", "-Os"]\n'
     )
     first = ncc.train_encoder(tmp_path / "first", functions=tmp_path / "some.toml", **options)
-    second = ncc.train_encoder(tmp_path / "second", functions_of=tmp_path / "first", per_class=6, **options)
+    second = ncc.train_encoder(tmp_path / "second", functions_from=tmp_path / "first", per_class=6, **options)
     assert (first.num_classes, second.num_classes, second.about["programs"]) == (1, 1, 12)
     assert np.array_equal(first.keys, second.keys)
     assert first.fingerprint != second.fingerprint
     found = ncc_lab.evaluate_retrieval(classes, method=["ncc, this*"], encoder=second, programs=cache)
     assert found.value(found.results[0].method, "map_at_r") > 0.8
-    for wrong in ({}, {"functions": tmp_path, "functions_of": first}, {"functions_of": first, "model": "lstm"}):
+    for wrong in (
+        {},
+        {"functions": tmp_path, "functions_from": first},
+        {"functions_from": first, "config": ncc.EncoderTraining(model="lstm")},
+    ):
         with pytest.raises(InputError, match="expected one of the two"):
-            ncc.train_encoder(tmp_path / "third", **options, **wrong)
+            ncc.train_encoder(tmp_path / "third", **(options | wrong))
 
 
 def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_path):
@@ -122,17 +131,17 @@ def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_pa
         f'name = "some"\n[[source]]\nname = "some"\nfolder = "{tmp_path}"\npatterns = ["*.c"]\n'
         'optimization = ["-O0", "-O1", "-Os"]\n'
     )
-    sizes = {"epochs": 2, "steps": 8, "batch_size": 8, "hidden": 8, "dim": 16, "per_class": 6}
+    config = ncc.EncoderTraining(model="lstm", epochs=2, steps_per_epoch=8, batch_size=8, hidden=8, dim=16)
     told: list[str] = []
     encoder = ncc.train_encoder(
         tmp_path / "encoder",
         programs=classes,
         classes="gemm,stencil",
         functions=tmp_path / "some.toml",
-        model="lstm",
+        config=config,
+        per_class=6,
         cache=cache,
         progress=told.append,
-        **sizes,
     )
     assert encoder.dim == 16
     assert len(encoder.about["losses"]) == 2
@@ -156,5 +165,3 @@ def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_pa
         embedding = ncc.load_embedding()
         other = ncc.Embedding(embedding.vocabulary, embedding.vectors[:, ::-1], embedding.abstraction)
         ncc.embed(tmp_path / "some.c", encoder=encoder, embedding=other)
-    with pytest.raises(InputError, match="expected linear or lstm"):
-        ncc.train_encoder(tmp_path / "encoder", functions=tmp_path / "some.toml", model="tree")

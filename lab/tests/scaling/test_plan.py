@@ -51,7 +51,7 @@ def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
 
 def test_batches_of_all_settings_are_cut_as_asked():
     settings = SweepConfig(worlds=(1, 2), cut="tokens").settings()
-    assert [setting.training(1).cut for setting in settings] == ["tokens", "tokens"]
+    assert [setting.training(1).batch_by for setting in settings] == ["tokens", "tokens"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_batches_of_all_settings_are_cut_as_asked():
         ({"strategies": ("local",), "compressions": ("topk",)}, "compression topk needs strategy mirrored, not local"),
         ({"strategies": ("magic",)}, "strategy is 'magic'"),
         ({"compressions": ("zip",)}, "compression is 'zip'"),
-        ({"cut": "words"}, "cut is 'words'"),
+        ({"cut": "words"}, "batch_by is 'words'"),
         ({"scaling": "wide"}, "scaling is 'wide'"),
         ({"scaling": "weak"}, "weak scaling needs the number of programs per class"),
         ({"per_class": 0}, "per_class is 0"),

@@ -1,9 +1,10 @@
-"""Sizes and parts of the encoder and of the heads on top of it."""
+"""Sizes and parts of encoders and of the heads on top of them, and the options of an encoder's training."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ncc.errors import InputError
+from ncc.learning.training.config import TrainingConfig
 
 Pooling = Literal["last", "mean", "max", "attention"]
 Norm = Literal["batch", "layer"]
@@ -11,22 +12,21 @@ Norm = Literal["batch", "layer"]
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
-    """What the encoder is made of; the defaults are the published head's.
+    """Sizes and parts of an LSTM encoder; the defaults are the published head's.
 
     Attributes:
         hidden: Units of each direction of each LSTM layer.
         layers: LSTM layers.
         bidirectional: Read each sequence from both of its ends.
-        pooling: What is made of the states over time, one after the other: the last one, their mean, their maximum, or
-            their mean as weighted by what a query finds.
-        pool_inputs: Put mean and maximum of what the first layer reads in front.
+        pooling: What is made of the states over time, concatenated: the last state, the mean, the maximum, or the mean
+            weighted by attention.
+        pool_inputs: Put mean and maximum of the first layer's inputs in front.
         buckets: Rows of the table that literals are hashed into; 0 reads no literals.
-        dropout: Share of features dropped in training, between layers.
-        last_dropout: The same, behind the last layer.
-        word_dropout: Share of statements, and of literals, that are hidden in training.
+        dropout: Fraction of features dropped in training, between layers.
+        last_dropout: The same, after the last layer.
+        word_dropout: Fraction of statements, and of literals, that are hidden in training.
         train_vectors: Train the vectors of statements with the rest.
-        memory: Steps, 2 or more, over which the units of a layer remember to begin with, spread from 1 to this (chrono
-            initialization); None begins with random biases.
+        memory: Largest time scale of chrono initialization, in steps, 2 or more; None starts from random biases.
     """
 
     hidden: int = 200
@@ -66,14 +66,14 @@ class EncoderConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class HeadConfig:
-    """What a head is made of; the defaults are the published head's.
+    """Sizes and parts of a head; the defaults are the published head's.
 
     Attributes:
-        dense: Units of the layer between.
-        norm: What the features go through first: normalization over the batch, or over each sample's features.
-        dropout: Share of features dropped in training, before the dense layer.
-        dense_dropout: The same, behind it.
-        code_outputs: Give as many outputs again, made of the encoder's vector alone by one layer, to train on both.
+        dense: Units of the hidden layer.
+        norm: Normalization of the features: over the batch, or over each sample's features.
+        dropout: Fraction of features dropped in training, before the hidden layer.
+        dense_dropout: The same, after it.
+        code_outputs: Add as many outputs again, from the encoder's vector alone, to train on both.
     """
 
     dense: int = 32
@@ -95,3 +95,92 @@ class HeadConfig:
 def _check_share(name: str, share: float) -> None:
     if not 0 <= share < 1:
         raise InputError(f"{name} is {share}; expected at least 0 and below 1")
+
+
+def program_encoder(hidden: int = 128, layers: int = 1, buckets: int = 8192) -> EncoderConfig:
+    """The classifier's encoder: statements and literals, read from both ends, pooled by mean, maximum and attention."""
+    return EncoderConfig(
+        hidden=hidden,
+        layers=layers,
+        bidirectional=True,
+        pooling=("mean", "max", "attention"),
+        pool_inputs=True,
+        buckets=buckets,
+        dropout=0.3,
+        last_dropout=0.3,
+        word_dropout=0.1,
+        train_vectors=True,
+    )
+
+
+def program_head(dense: int = 256) -> HeadConfig:
+    """The classifier's head on top of it."""
+    return HeadConfig(dense=dense, norm="layer", dropout=0.3, dense_dropout=0.3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderTraining(TrainingConfig):
+    """Options of the training of an encoder; those of `TrainingConfig` are for the LSTM.
+
+    Attributes:
+        model: "linear", on patterns of code, or "lstm", trained contrastively. The linear encoder ships, and is better.
+        dim: Number of dimensions.
+        min_df: Minimum number of programs and functions that a pattern occurs in, for the linear encoder.
+        hidden: Units in each direction of the LSTM.
+        max_length: Statements of a program or function that the LSTM reads, from its start.
+        steps_per_epoch: Batches of an epoch; each has two samples of every class and function in it.
+        temperature: Divisor of similarities in the contrastive loss.
+        function_fraction: Fraction of functions in a batch; 0 learns from programs alone, 1 from functions alone.
+        pretrained: Start from the embedding's vectors of statements, not from random ones.
+        literals: Read constants and external names.
+        dropout: Fraction of the LSTM's outputs dropped in training.
+        word_dropout: Fraction of statements hidden in training.
+    """
+
+    epochs: int = 10
+    batch_size: int = 128
+    model: Literal["linear", "lstm"] = "linear"
+    dim: int = 256
+    min_df: int = 60
+    hidden: int = 128
+    max_length: int = 256
+    steps_per_epoch: int = 100
+    temperature: float = 0.1
+    function_fraction: float = 0.5
+    pretrained: bool = True
+    literals: bool = True
+    dropout: float = 0.2
+    word_dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Check ranges, and that ranks see whole batches."""
+        super().__post_init__()
+        if self.model not in ("linear", "lstm"):
+            raise InputError(f"model is {self.model!r}; expected linear or lstm")
+        for name in ("dim", "min_df", "max_length", "steps_per_epoch"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; expected 1 or more")
+        if self.temperature <= 0:
+            raise InputError(f"temperature is {self.temperature}; expected a number above 0")
+        if not 0 <= self.function_fraction <= 1:
+            raise InputError(f"function_fraction is {self.function_fraction}; expected 0 to 1")
+        if self.strategy != "mirrored" or self.micro_batches != 1:
+            raise InputError(
+                f"strategy is {self.strategy!r}, micro_batches {self.micro_batches}; a contrast of whole batches needs "
+                "'mirrored' and 1"
+            )
+        self.encoder  # noqa: B018 - checks its sizes
+
+    @property
+    def encoder(self) -> EncoderConfig:
+        """The LSTM: one bidirectional layer, with mean and maximum over its states."""
+        return EncoderConfig(
+            hidden=self.hidden,
+            layers=1,
+            bidirectional=True,
+            pooling=("mean", "max"),
+            buckets=8192 if self.literals else 0,
+            last_dropout=self.dropout,
+            word_dropout=self.word_dropout,
+            train_vectors=True,
+        )

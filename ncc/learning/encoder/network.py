@@ -1,15 +1,15 @@
 """The trainable LSTM in torch: statement vectors and literals → LSTM layers → pooling → vector → a head.
 
-Of what ships, the classifier is one (`ncc.learning.encoder.network_numpy`); it answers by
-`ncc.learning.encoder.network_numpy`.
+Of the models that ship, the classifier is one; it answers by `ncc.learning.encoder.network_numpy`.
 
 References: Ben-Nun et al. 2018, section 5 (two LSTM layers, batch normalization, Dense(32), Dense(n)); attention as in
-Lin et al. 2017 ("A structured self-attentive sentence embedding"), with one query; gates that begin by remembering:
-Tallec and Ollivier, "Can recurrent neural networks warp time?", ICLR 2018. Mean, maximum and literals are ours.
+Lin et al. 2017 ("A structured self-attentive sentence embedding"), with one query; chrono initialization: Tallec and
+Ollivier, "Can recurrent neural networks warp time?", ICLR 2018. Mean, maximum and literals are ours.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -18,6 +18,10 @@ from torch import Tensor, nn
 
 from ncc.arrays import Floats32
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig, Pooling
+from ncc.learning.encoder.network_numpy import Ensemble, NumpyNetwork
+from ncc.learning.training.config import TrainingConfig
+from ncc.learning.training.loop import Loss, OnEpoch, TrainingData, train
+from ncc.learning.training.ranks import torch_threads
 
 
 class Encoder(nn.Module):
@@ -38,19 +42,19 @@ class Encoder(nn.Module):
         self.back = nn.ModuleList(nn.LSTM(size, config.hidden, batch_first=True) for size in back)
         if config.memory is not None:
             for layer in (*self.ahead, *self.back):
-                _remember(layer, config.memory)
+                _initialize_gates(layer, config.memory)
         self.query = nn.Linear(config.num_states, 1) if "attention" in config.pooling else None
         self.dropout, self.last_dropout = nn.Dropout(config.dropout), nn.Dropout(config.last_dropout)
 
     def forward(self, words: Tensor, lengths: Tensor, literals: Tensor, literal_start: Tensor) -> Tensor:
         """Vectors of sequences, (batch, ``config.vector_size(dim)``) float32."""
-        inside = places_inside(words, lengths)
+        inside = positions_inside(words, lengths)
         features = statement_features(self, words, literals, literal_start)
         pooled = [*pool_inputs(self.config, features, inside)]
-        for number, ahead in enumerate(self.ahead):
-            if number:
+        for index, ahead in enumerate(self.ahead):
+            if index:
                 features = self.dropout(features)
-            features = run_layer(ahead, self.back[number] if self.back else None, features, inside, lengths)
+            features = run_layer(ahead, self.back[index] if self.back else None, features, inside, lengths)
         features = self.last_dropout(features)
         return torch.cat([*pooled, *pool_states(self.config, self.query, features, inside, lengths)], dim=1)
 
@@ -59,7 +63,7 @@ class Head(nn.Module):
     """A sequence's vector ⊕ auxiliary numbers → normalization → dense layer → outputs."""
 
     def __init__(self, vector_size: int, num_outputs: int, num_auxiliary: int, config: HeadConfig) -> None:
-        """Make a head on vectors of so many dimensions, and on numbers that the caller standardized."""
+        """Make a head; the caller standardizes auxiliary numbers."""
         super().__init__()
         num_features = vector_size + num_auxiliary
         self.norm = nn.BatchNorm1d(num_features) if config.norm == "batch" else nn.LayerNorm(num_features)
@@ -69,12 +73,7 @@ class Head(nn.Module):
         self.code_output = nn.Linear(vector_size, num_outputs) if config.code_outputs else None
 
     def forward(self, vector: Tensor, auxiliary: Tensor | None = None) -> Tensor:
-        """Outputs, (samples, num_outputs) float32, then those of the vector alone where the head has them.
-
-        Args:
-            vector: (samples, vector_size) float32.
-            auxiliary: (samples, num_auxiliary) float32; None where there are none.
-        """
+        """Outputs, (samples, num_outputs) float32, then those of the vector alone if the head has them."""
         features = vector if auxiliary is None else torch.cat([vector, auxiliary], dim=1)
         state = torch.relu(self.dense(self.dropout(self.norm(features))))
         outputs: Tensor = self.output(self.dense_dropout(state))
@@ -85,14 +84,9 @@ class EncoderNetwork(nn.Module):
     """The encoder with a head: what is trained for a task."""
 
     def __init__(
-        self,
-        vectors: Floats32,
-        num_outputs: int,
-        encoder: EncoderConfig,
-        head: HeadConfig,
-        num_auxiliary: int = 0,
+        self, vectors: Floats32, num_outputs: int, encoder: EncoderConfig, head: HeadConfig, num_auxiliary: int = 0
     ) -> None:
-        """Make a network on (num_words, dim) float32 vectors; the other arguments are those of its two parts."""
+        """Make a network on (num_words, dim) float32 vectors."""
         super().__init__()
         self.encoder = Encoder(vectors, encoder)
         self.head = Head(encoder.vector_size(vectors.shape[1]), num_outputs, num_auxiliary, head)
@@ -111,7 +105,7 @@ class EncoderNetwork(nn.Module):
         return self.head(vector if owner is None else vector[owner], auxiliary)
 
     def to_arrays(self) -> dict[str, Floats32]:
-        """All that was learnt, as float32 arrays by the names that files and the network in NumPy have for it."""
+        """All that was learned, as float32 arrays by the names that files and the network in NumPy have for it."""
         return {
             name.split(".", 1)[1]: tensor.detach().cpu().numpy().astype(np.float32)
             for name, tensor in self.state_dict().items()
@@ -119,101 +113,117 @@ class EncoderNetwork(nn.Module):
         }
 
     def load_arrays(self, arrays: Mapping[str, Floats32]) -> None:
-        """Go on from what `to_arrays` gave."""
+        """Take over the weights that `to_arrays` gave."""
         state = self.state_dict()
-        known = {name: arrays[name.split(".", 1)[1]] for name in state if state[name].is_floating_point()}
-        self.load_state_dict(state | {name: torch.tensor(array) for name, array in known.items()})
+        names = {name: name.split(".", 1)[1] for name in state if state[name].is_floating_point()}
+        self.load_state_dict(state | {name: torch.tensor(arrays[short]) for name, short in names.items()})
+
+
+def fit_network(
+    make: Callable[[], EncoderNetwork],
+    data: TrainingData,
+    loss: Loss,
+    config: TrainingConfig,
+    seed: int,
+    progress: OnEpoch | None = None,
+) -> EncoderNetwork:
+    """Make and train a network in one thread (more are slower), leaving torch's random state as it was."""
+    with torch_threads(1), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = make()
+        train(network, data, loss, replace(config, seed=seed), progress=progress)
+    return network
+
+
+def fit_ensemble(
+    make: Callable[[], EncoderNetwork], data: TrainingData, loss: Loss, config: TrainingConfig, seeds: list[int]
+) -> Ensemble:
+    """Train a network for each seed."""
+    networks = [fit_network(make, data, loss, config, seed) for seed in seeds]
+    return Ensemble(tuple(NumpyNetwork.from_arrays(each.to_arrays(), each.encoder.config) for each in networks))
 
 
 def statement_features(encoder: Encoder, words: Tensor, literals: Tensor, literal_start: Tensor) -> Tensor:
-    """What the first layer reads, (batch, time, dim) float32: vectors of statements and sums of their literals'."""
-    share = encoder.config.word_dropout if encoder.training else 0.0
-    features = _partly_hidden(nn.functional.embedding(words, encoder.vectors), share)
+    """Inputs of the first layer, (batch, time, dim) float32: vectors of statements and sums of their literals'."""
+    fraction = encoder.config.word_dropout if encoder.training else 0.0
+    features = _hide(nn.functional.embedding(words, encoder.vectors), fraction)
     if encoder.literals is not None:
-        found = encoder.literals(literals, literal_start)[: words.numel()]  # without what pads batches
-        features = features + _partly_hidden(found.view_as(features), share)
+        features = features + _hide(encoder.literals(literals, literal_start).view_as(features), fraction)
     return features
 
 
-def _partly_hidden(features: Tensor, share: float) -> Tensor:
-    """Features with those of a share of the statements 0, drawn anew."""
-    return features * (torch.rand_like(features[:, :, :1]) >= share) if share else features
+def _hide(features: Tensor, fraction: float) -> Tensor:
+    """Features with a fraction of the statements set to 0, drawn anew."""
+    return features * (torch.rand_like(features[:, :, :1]) >= fraction) if fraction else features
 
 
-def places_inside(words: Tensor, lengths: Tensor) -> Tensor:
-    """(batch, time) bool: which places are before their sequence's end."""
+def positions_inside(words: Tensor, lengths: Tensor) -> Tensor:
+    """(batch, time) bool: whether a position is before its sequence's end."""
     return torch.arange(words.shape[1], device=words.device)[None, :] < lengths[:, None]
 
 
 def run_layer(ahead: nn.Module, back: nn.Module | None, features: Tensor, inside: Tensor, lengths: Tensor) -> Tensor:
     """(batch, time, num_states) outputs of a layer that reads each sequence from its start, or from both of its ends.
 
-    Each direction runs forward over its own copy: what comes behind a sequence's end then reaches neither, and no
-    packing is needed, which costs ten times as long on a CPU.
+    Each direction runs forward over its own copy: entries after a sequence's end then reach neither, without packing,
+    which costs ten times as long on a CPU.
     """
-    one: Tensor
+    outputs: Tensor
     if back is None:
-        one, _ = ahead(features)
-        return one
+        outputs, _ = ahead(features)
+        return outputs
     time = torch.arange(inside.shape[1], device=inside.device)[None, :]
-    flip = torch.where(inside, lengths[:, None] - 1 - time, 0)
-    with _beside(features):
-        one, _ = ahead(features)
-    other, _ = back(_gather(features, flip))
+    flip = torch.where(inside, lengths[:, None] - 1 - time, 0)[:, :, None]
+    with _side_stream(features):
+        outputs, _ = ahead(features)
+    flipped, _ = back(features.gather(1, flip.expand(-1, -1, features.shape[2])))
     if features.is_cuda:
-        torch.cuda.current_stream().wait_stream(_side_stream(features.device))
-        one.record_stream(torch.cuda.current_stream())
-    return torch.cat([one, _gather(other, flip)], dim=2)
+        torch.cuda.current_stream().wait_stream(_stream_of(features.device))
+        outputs.record_stream(torch.cuda.current_stream())
+    return torch.cat([outputs, flipped.gather(1, flip.expand(-1, -1, flipped.shape[2]))], dim=2)
 
 
 @contextmanager
-def _beside(features: Tensor) -> Iterator[None]:
-    """What a GPU is told inside, it does beside what it is told afterwards: one direction alone leaves it half idle.
-
-    Autograd does the same in backward.
-    """
+def _side_stream(features: Tensor) -> Iterator[None]:
+    """Queue work on a stream of its own: one direction alone leaves a GPU half idle. Autograd does so in backward."""
     if not features.is_cuda:
         yield
         return
-    side = _side_stream(features.device)
-    side.wait_stream(torch.cuda.current_stream())
-    features.record_stream(side)
-    with torch.cuda.stream(side):
+    stream = _stream_of(features.device)
+    stream.wait_stream(torch.cuda.current_stream())
+    features.record_stream(stream)
+    with torch.cuda.stream(stream):
         yield
 
 
 @cache
-def _side_stream(device: torch.device) -> torch.cuda.Stream:
+def _stream_of(device: torch.device) -> torch.cuda.Stream:
     return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
 
-def _gather(features: Tensor, index: Tensor) -> Tensor:
-    return features.gather(1, index[:, :, None].expand(-1, -1, features.shape[2]))
-
-
 def pool_inputs(config: EncoderConfig, features: Tensor, inside: Tensor) -> Sequence[Tensor]:
-    """Mean and maximum over time of what the first layer reads, where the configuration asks for them."""
-    return (_mean(features, inside), _highest(features, inside)) if config.pool_inputs else ()
+    """Mean and maximum over time of the first layer's inputs, if the configuration asks for them."""
+    return (_mean(features, inside), _max(features, inside)) if config.pool_inputs else ()
 
 
 def pool_states(
     config: EncoderConfig, query: nn.Module | None, features: Tensor, inside: Tensor, lengths: Tensor
 ) -> list[Tensor]:
-    """What is made of the last layer's (batch, time, num_states) outputs: (batch, num_states) for each pooling."""
+    """(batch, num_states) for each pooling of the last layer's (batch, time, num_states) outputs."""
 
     def pool(kind: Pooling) -> Tensor:
         if kind == "mean":
             return _mean(features, inside)
         if kind == "max":
-            return _highest(features, inside)
+            return _max(features, inside)
         if kind == "last":
             last = features[torch.arange(len(features), device=features.device), lengths - 1]
             # the other direction ends where the sequence begins
             hidden = config.hidden
             return torch.cat([last[:, :hidden], features[:, 0, hidden:]], dim=1) if config.bidirectional else last
         assert query is not None
-        found = query(torch.tanh(features)).squeeze(2).masked_fill(~inside, -torch.inf)
-        return (found.softmax(dim=1)[:, :, None] * features).sum(dim=1)
+        weight = query(torch.tanh(features)).squeeze(2).masked_fill(~inside, -torch.inf).softmax(dim=1)
+        return (weight[:, :, None] * features).sum(dim=1)
 
     return [pool(kind) for kind in config.pooling]
 
@@ -222,11 +232,11 @@ def _mean(features: Tensor, inside: Tensor) -> Tensor:
     return (features * inside[:, :, None]).sum(dim=1) / inside.sum(dim=1, keepdim=True)
 
 
-def _highest(features: Tensor, inside: Tensor) -> Tensor:
+def _max(features: Tensor, inside: Tensor) -> Tensor:
     return features.masked_fill(~inside[:, :, None], -torch.inf).amax(dim=1)
 
 
-def _remember(layer: nn.Module, memory: int) -> None:
+def _initialize_gates(layer: nn.Module, memory: int) -> None:
     """Set the gates' biases so that units keep their state for 1 to `memory` steps: chrono initialization."""
     biases, others = layer.get_parameter("bias_ih_l0"), layer.get_parameter("bias_hh_l0")
     hidden = len(biases) // 4

@@ -1,4 +1,4 @@
-"""The LSTM encoder and its head in NumPy, because importing torch takes longer than the answer."""
+"""The LSTM and its heads in NumPy, because importing torch takes longer than the answer."""
 
 import hashlib
 import os
@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import AssetError, InputError
-from ncc.learning.encoder.config import EncoderConfig, HeadConfig, Pooling
+from ncc.learning.encoder.config import EncoderConfig, Pooling
 from ncc.learning.programs.table import EncodedProgram
 from ncc.system.files.models import read_model, write_model
 
 Shapes = dict[str, tuple[int, ...]]
 
+_FORMAT_VERSION = 3
 _EPSILON = 1e-5
-_HEAD = ("norm.", "dense.", "output.", "code_output.")
+
+MAX_LENGTH = 768
+"""Statements of a program that a network reads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,7 @@ class NumpyEncoder:
     """A trained `ncc.learning.encoder.network.Encoder`, without the vectors of statements.
 
     Attributes:
-        tensors: What was learnt, by torch's names, float32.
+        tensors: Float32 weights by torch's names.
         config: Sizes and parts.
     """
 
@@ -38,9 +41,20 @@ class NumpyEncoder:
 
     def __post_init__(self) -> None:
         """Check that all tensors are there and fit each other."""
-        if self.config.layers > len(self.tensors):  # before a shape is worked out for every layer
-            raise InputError(f"an encoder of {self.config.layers} layers")
-        _check_shapes(self.tensors, self._shapes())
+        config, dim = self.config, self.dim
+        if config.layers > len(self.tensors):  # before a shape is worked out for every layer
+            raise InputError(f"an encoder of {config.layers} layers")
+        gates, states = 4 * config.hidden, config.num_states
+        shapes: Shapes = {"literals.weight": (config.buckets, dim)} if config.buckets else {}
+        for layer in range(config.layers):
+            for direction in ("ahead", "back") if config.bidirectional else ("ahead",):
+                name = f"{direction}.{layer}"
+                shapes[f"{name}.weight_ih_l0"] = (gates, states if layer else dim)
+                shapes[f"{name}.weight_hh_l0"] = (gates, config.hidden)
+                shapes |= {f"{name}.bias_{side}_l0": (gates,) for side in ("ih", "hh")}
+        if "attention" in config.pooling:
+            shapes |= {"query.weight": (1, states), "query.bias": (1,)}
+        _check_shapes(self.tensors, shapes)
 
     @property
     def dim(self) -> int:
@@ -52,53 +66,50 @@ class NumpyEncoder:
         """Number of dimensions of the vectors that it makes."""
         return self.config.vector_size(self.dim)
 
-    def _shapes(self) -> Shapes:
-        """What the shapes of all tensors should be, by the sizes and the first of them."""
-        config, dim = self.config, self.dim
-        gates, states = 4 * config.hidden, config.num_states
-        shapes: Shapes = {"literals.weight": (config.buckets, dim)} if config.buckets else {}
-        for layer in range(config.layers):
-            for way in ("ahead", "back") if config.bidirectional else ("ahead",):
-                shapes[f"{way}.{layer}.weight_ih_l0"] = (gates, states if layer else dim)
-                shapes[f"{way}.{layer}.weight_hh_l0"] = (gates, config.hidden)
-                shapes |= {f"{way}.{layer}.bias_{side}_l0": (gates,) for side in ("ih", "hh")}
-        if "attention" in config.pooling:
-            shapes |= {"query.weight": (1, states), "query.bias": (1,)}
-        return shapes
-
     def encode(
-        self,
-        vectors: Floats32,
-        literals: NDArray[np.uint32] | None = None,
-        literal_start: Ints32 | None = None,
+        self, vectors: Floats32, literals: NDArray[np.uint32] | None = None, literal_start: Ints32 | None = None
     ) -> Floats32:
         """The vector of one sequence, (vector_size,) float32.
 
-        Args:
+        Arrays:
             vectors: (time, dim) float32 of its statements, time at least 1.
-            literals: uint32 hashes, as `ProgramTable` holds them; None where there are none.
+            literals: uint32 hashes, as `ProgramTable` holds them; None if there are none.
             literal_start: (time + 1,) int32 offsets of the statements' literals.
         """
         features = vectors
         if self.config.buckets and literals is not None and literal_start is not None:
             features = vectors.copy()
-            owner = np.repeat(np.arange(len(vectors)), np.diff(literal_start))
+            statement = np.repeat(np.arange(len(vectors)), np.diff(literal_start))
             table = self.tensors["literals.weight"]
-            np.add.at(features, owner, table[literals[: literal_start[-1]] % self.config.buckets])
+            np.add.at(features, statement, table[literals[: literal_start[-1]] % self.config.buckets])
         pooled = [features.mean(axis=0), features.max(axis=0)] if self.config.pool_inputs else []
         for layer in range(self.config.layers):
-            ahead = self._layer(features, f"ahead.{layer}")
+            ahead = self._run_layer(features, f"ahead.{layer}")
             if self.config.bidirectional:
-                back = self._layer(features[::-1], f"back.{layer}")[::-1]
+                back = self._run_layer(features[::-1], f"back.{layer}")[::-1]
                 features = np.concatenate([ahead, back], axis=1)
             else:
                 features = ahead
         return np.concatenate([*pooled, *(self._pool(kind, features) for kind in self.config.pooling)])
 
-    def _layer(self, inputs: Floats32, name: str) -> Floats32:
-        matrices = [self.tensors[f"{name}.weight_{side}_l0"] for side in ("ih", "hh")]
-        bias = self.tensors[f"{name}.bias_ih_l0"] + self.tensors[f"{name}.bias_hh_l0"]
-        return _lstm_layer(inputs, matrices[0], matrices[1], bias)
+    def _run_layer(self, inputs: Floats32, name: str) -> Floats32:
+        """One direction of one LSTM layer, from the state 0: (time, hidden) float32 states."""
+        weight_ih, weight_hh, *biases = (
+            self.tensors[f"{name}.{part}_l0"] for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        driven = inputs @ weight_ih.T + (biases[0] + biases[1])
+        recurrent = np.ascontiguousarray(weight_hh.T)
+        hidden = len(recurrent)
+        state, cell = np.zeros(hidden, np.float32), np.zeros(hidden, np.float32)
+        states = np.empty((len(inputs), hidden), np.float32)
+        for step, drive in enumerate(driven):  # torch's order of gates: input, forget, candidate, output
+            gates = drive + state @ recurrent
+            opening = (0.5 * (1.0 + np.tanh(0.5 * gates))).astype(np.float32)
+            candidate = np.tanh(gates[2 * hidden : 3 * hidden])
+            cell = opening[hidden : 2 * hidden] * cell + opening[:hidden] * candidate
+            state = opening[3 * hidden :] * np.tanh(cell)
+            states[step] = state
+        return states
 
     def _pool(self, kind: Pooling, features: Floats32) -> Floats32:
         if kind == "mean":
@@ -118,7 +129,7 @@ class NumpyHead:
     """A trained `ncc.learning.encoder.network.Head` in evaluation mode.
 
     Attributes:
-        tensors: What was learnt, by torch's names, float32; what was there for training alone may be missing.
+        tensors: Float32 weights by torch's names; those for training alone may be missing.
         vector_size: Number of dimensions of the vectors that it reads.
     """
 
@@ -153,11 +164,11 @@ class NumpyHead:
         return "norm.running_mean" in self.tensors
 
     def outputs(self, vector: Floats32, auxiliary: Floats32 | None = None) -> Floats32:
-        """Outputs for one sequence under several auxiliary inputs: (samples, num_outputs) float32.
+        """Outputs for one sequence with several auxiliary inputs: (samples, num_outputs) float32.
 
-        Args:
+        Arrays:
             vector: (vector_size,) float32, from `NumpyEncoder.encode`.
-            auxiliary: (samples, num_auxiliary) float32, standardized as in training; None stands for one sample.
+            auxiliary: (samples, num_auxiliary) float32, standardized as in training; None for one sample without.
         """
         t = self.tensors
         features = vector[None, :]
@@ -188,26 +199,20 @@ class NumpyNetwork:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats32], config: EncoderConfig) -> Self:
         """Take what ``EncoderNetwork.to_arrays`` gave, without outputs that are for training alone."""
-        head = {name: array for name, array in arrays.items() if name.startswith(_HEAD)}
-        encoder = NumpyEncoder(
-            {name: array for name, array in arrays.items() if name not in head and name != "vectors"}, config
-        )
-        kept = {name: array for name, array in head.items() if not name.startswith("code_output.")}
-        return cls(encoder, NumpyHead(kept, encoder.vector_size))
+        names = [name for name in arrays if name != "vectors" and not name.startswith("code_output.")]
+        head = {name: arrays[name] for name in names if name.startswith(("norm.", "dense.", "output."))}
+        encoder = NumpyEncoder({name: arrays[name] for name in names if name not in head}, config)
+        return cls(encoder, NumpyHead(head, encoder.vector_size))
 
     @property
     def tensors(self) -> dict[str, Floats32]:
-        """All that was learnt, by torch's names."""
+        """All weights, by torch's names."""
         return self.encoder.tensors | self.head.tensors
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Networks that were trained alike but for their seeds, on vectors of statements that are not theirs.
-
-    Attributes:
-        members: One or more.
-    """
+    """One or more networks that were trained alike but for their seeds, on vectors of statements of an embedding."""
 
     members: tuple[NumpyNetwork, ...]
 
@@ -221,7 +226,7 @@ class Ensemble:
             raise InputError(f"networks of sizes {sizes or 'none'}; expected the same of each")
 
     def rescaled(self, mean: Floats32, scale: Floats32) -> Self:
-        """The same networks, whose outputs are `mean` + `scale` × what they were, (num_outputs,) float32 each."""
+        """The same networks with `mean` + `scale` × their outputs, (num_outputs,) float32 each."""
 
         def rescale(member: NumpyNetwork) -> NumpyNetwork:
             tensors = dict(member.head.tensors)
@@ -241,88 +246,27 @@ class Ensemble:
         return np.stack([member.encoder.encode(vectors) for member in self.members])
 
     def outputs(self, encoded: Floats32, auxiliary: Floats32 | None = None) -> Floats32:
-        """What the members say of a sequence that `encode` encoded: (members, samples, num_outputs) float32."""
+        """The members' outputs for what `encode` gave: (members, samples, num_outputs) float32."""
         pairs = zip(self.members, encoded, strict=True)
         return np.stack([member.head.outputs(vector, auxiliary) for member, vector in pairs])
 
 
-def _check_shapes(tensors: Mapping[str, Floats32], shapes: Shapes) -> None:
-    """Name what is missing, left over or of a wrong shape."""
-    names = shapes.keys() | tensors.keys()
-    wrong = sorted(n for n in names if n not in shapes or n not in tensors or tensors[n].shape != shapes[n])
-    if wrong:
-        raise InputError(f"a network with missing, wrong or superfluous {wrong}")
-
-
-def _lstm_layer(inputs: Floats32, weight_ih: Floats32, weight_hh: Floats32, bias: Floats32) -> Floats32:
-    """One direction of one LSTM layer, from the state 0: (time, hidden) float32 states.
-
-    Args:
-        inputs: (time, dim) float32.
-        weight_ih: (4 * hidden, dim) float32, in torch's order of gates: input, forget, candidate, output.
-        weight_hh: (4 * hidden, hidden) float32.
-        bias: (4 * hidden,) float32, both of torch's together.
-    """
-    driven = inputs @ weight_ih.T + bias
-    recurrent = np.ascontiguousarray(weight_hh.T)
-    hidden = len(recurrent)
-    state, cell = np.zeros(hidden, np.float32), np.zeros(hidden, np.float32)
-    out = np.empty((len(inputs), hidden), np.float32)
-    for step, drive in enumerate(driven):
-        gates = drive + state @ recurrent
-        opening = _sigmoid(gates)
-        candidate = np.tanh(gates[2 * hidden : 3 * hidden])
-        cell = opening[hidden : 2 * hidden] * cell + opening[:hidden] * candidate
-        state = opening[3 * hidden :] * np.tanh(cell)
-        out[step] = state
-    return out
-
-
-def _sigmoid(x: Floats32) -> Floats32:
-    return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)
-
-
-LONGEST = 768
-"""Statements of a program that a network reads."""
-
-
-def program_encoder(hidden: int = 128, layers: int = 1, buckets: int = 8192) -> EncoderConfig:
-    """The classifier's encoder: statements and literals, read from both ends, pooled by mean, maximum and attention."""
-    return EncoderConfig(
-        hidden=hidden,
-        layers=layers,
-        bidirectional=True,
-        pooling=("mean", "max", "attention"),
-        pool_inputs=True,
-        buckets=buckets,
-        dropout=0.3,
-        last_dropout=0.3,
-        word_dropout=0.1,
-        train_vectors=True,
-    )
-
-
-def program_head(dense: int = 256) -> HeadConfig:
-    """The classifier's head on top of it."""
-    return HeadConfig(dense=dense, norm="layer", dropout=0.3, dense_dropout=0.3)
-
-
 @dataclass(frozen=True, eq=False)
 class ProgramNetwork:
-    """A trained network.
+    """A trained network on programs.
 
     Attributes:
         network: Encoder and head.
         vectors: (rows, dim) float32 of the statements that programs of the training set used.
-        row: (num_words,) int32 row of `vectors` for each word of the embedding; those of words that no program of the
-            training set used are their nearest neighbours' among those that some did.
+        row: (num_words,) int32 row of `vectors` for each word of the embedding; words that no program of the training
+            set used have the row of the nearest one that some did.
         max_length: Statements of a program that are read.
     """
 
     network: NumpyNetwork
     vectors: Floats32
     row: Ints32
-    max_length: Annotated[int, Meta(ge=1, le=1 << 20)] = LONGEST
+    max_length: Annotated[int, Meta(ge=1, le=1 << 20)] = MAX_LENGTH
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
@@ -337,14 +281,14 @@ class ProgramNetwork:
 
     @classmethod
     def from_arrays(
-        cls, arrays: Mapping[str, Floats32], config: EncoderConfig, row: Ints32, max_length: int = LONGEST
+        cls, arrays: Mapping[str, Floats32], config: EncoderConfig, row: Ints32, max_length: int = MAX_LENGTH
     ) -> Self:
         """Take what ``EncoderNetwork.to_arrays`` gave."""
         return cls(NumpyNetwork.from_arrays(arrays, config), arrays["vectors"], row, max_length)
 
     @property
     def config(self) -> EncoderConfig:
-        """Of the encoder."""
+        """Sizes and parts of the encoder."""
         return self.network.encoder.config
 
     @property
@@ -353,28 +297,16 @@ class ProgramNetwork:
         return self.network.head.num_outputs
 
     @property
-    def dense(self) -> int:
-        """Units of the layer before the classes."""
-        return len(self.network.head.tensors["dense.bias"])
-
-    @property
     def tensors(self) -> dict[str, Floats32]:
-        """All that was learnt, by torch's names."""
+        """All weights, by torch's names."""
         return {"vectors": self.vectors, **self.network.tensors}
-
-    def encode(self, program: EncodedProgram) -> Floats32:
-        """The encoder's vector of a program, (vector_size,) float32."""
-        words = program.words[: self.max_length]
-        start = program.literal_start[: len(words) + 1]
-        return self.network.encoder.encode(self.vectors[self.row[words]], program.literals, start)
 
     def scores(self, program: EncodedProgram) -> Floats32:
         """The network's outputs, (num_classes,) float32."""
-        return np.asarray(self.network.head.outputs(self.encode(program))[0])
-
-
-_FORMAT_VERSION = 2
-_OWN = ("vectors", "projection")
+        words = program.words[: self.max_length]
+        start = program.literal_start[: len(words) + 1]
+        vector = self.network.encoder.encode(self.vectors[self.row[words]], program.literals, start)
+        return np.asarray(self.network.head.outputs(vector)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,30 +317,28 @@ class LSTMEncoder:
         vectors: (num_words, statement_dim) float32 vectors of an embedding's statements, as they were trained.
         encoder: LSTM layers and pooling.
         projection: (dim, encoder.vector_size) float32, the last layer.
-        longest: Statements that it reads, the first ones.
-        about: How it was made.
+        max_length: Statements that it reads, from the start.
+        about: The model card.
     """
 
     vectors: Floats32
     encoder: NumpyEncoder
     projection: Floats32
-    longest: int
+    max_length: int
     about: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         """Check that its parts fit each other."""
         if self.vectors.shape[1:] != (self.encoder.dim,) or self.projection.shape[1:] != (self.encoder.vector_size,):
             raise InputError(f"an LSTM with vectors {self.vectors.shape} and a last layer {self.projection.shape}")
-        if self.longest < 1:
-            raise InputError(f"an LSTM that reads {self.longest} statements")
 
     def __repr__(self) -> str:
         return f"LSTMEncoder({len(self.vectors)} statements, {self.encoder.config.hidden} units → {self.dim})"
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short hash of what it learnt."""
-        digest = hashlib.sha256(repr((self.encoder.config, self.longest)).encode())
+        """A short hash of all weights."""
+        digest = hashlib.sha256(repr((self.encoder.config, self.max_length)).encode())
         halves = self.vectors.astype(np.float16)  # as they are kept
         for array in (halves, self.projection, *(tensor for _, tensor in sorted(self.encoder.tensors.items()))):
             digest.update(np.ascontiguousarray(array).tobytes())
@@ -422,21 +352,21 @@ class LSTMEncoder:
     def encode(
         self, words: NDArray[np.integer], literals: NDArray[np.uint32], literal_start: NDArray[np.integer]
     ) -> Floats32:
-        """The vector of a function or a program, (dim,) float32 of length 1.
+        """The vector of a function or a program of m statements, (dim,) float32 of length 1.
 
-        Args:
+        Arrays:
             words: (m,) row of `vectors` of each statement, m at least 1.
             literals: uint32 hashes, see `ncc.learning.programs.table.ProgramTable`.
             literal_start: (m + 1,) offsets of the statements' literals.
         """
-        start = np.asarray(literal_start[: self.longest + 1], np.int32)
-        vector = self.projection @ self.encoder.encode(self.vectors[words[: self.longest]], literals, start)
+        start = np.asarray(literal_start[: self.max_length + 1], np.int32)
+        vector = self.projection @ self.encoder.encode(self.vectors[words[: self.max_length]], literals, start)
         return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-12), np.float32)
 
 
 def save_lstm_encoder(encoder: LSTMEncoder, folder: str | os.PathLike[str]) -> None:
     """Write ``lstm.safetensors`` and ``lstm.json``; vectors of statements as halves."""
-    card = {"config": asdict(encoder.encoder.config), "longest": encoder.longest, "about": dict(encoder.about)}
+    card = {"config": asdict(encoder.encoder.config), "max_length": encoder.max_length, "about": dict(encoder.about)}
     card |= {"num_words": len(encoder.vectors), "dim": encoder.dim}
     own: dict[str, NDArray[Any]] = {"vectors": encoder.vectors.astype(np.float16), "projection": encoder.projection}
     write_model(Path(folder), "lstm", {"format_version": _FORMAT_VERSION, **card}, {**encoder.encoder.tensors, **own})
@@ -444,16 +374,24 @@ def save_lstm_encoder(encoder: LSTMEncoder, folder: str | os.PathLike[str]) -> N
 
 def load_lstm_encoder(folder: str | os.PathLike[str]) -> LSTMEncoder:
     """Read what `save_lstm_encoder` wrote."""
-    card, arrays = read_model(Path(folder), "lstm", _FORMAT_VERSION, _OWN, kinds="f", others=r"(?s).*")
+    card, arrays = read_model(Path(folder), "lstm", _FORMAT_VERSION, (), kinds="f", others=r"(?s).*")
     tensors = {name: array.astype(np.float32) for name, array in arrays.items()}
     try:
-        own = [tensors.pop(name) for name in _OWN]
-        if not all(np.isfinite(array).all() for array in (*own, *tensors.values())):
+        if not all(np.isfinite(array).all() for array in tensors.values()):
             raise ValueError("a number is not finite")
-        if [len(array) for array in own] != [convert(card[name], int) for name in ("num_words", "dim")]:
-            raise ValueError(f"{len(own[0])} words, {len(own[1])} dimensions")
+        vectors, projection = tensors.pop("vectors"), tensors.pop("projection")
+        if [len(vectors), len(projection)] != [convert(card[name], int) for name in ("num_words", "dim")]:
+            raise ValueError(f"{len(vectors)} words, {len(projection)} dimensions")
         encoder = NumpyEncoder(tensors, convert(card["config"], EncoderConfig))
-        longest = convert(card["longest"], Annotated[int, Meta(ge=1, le=1 << 20)])
-        return LSTMEncoder(own[0], encoder, own[1], longest, convert(card["about"], dict[str, Any]))
+        max_length = convert(card["max_length"], Annotated[int, Meta(ge=1, le=1 << 20)])
+        return LSTMEncoder(vectors, encoder, projection, max_length, convert(card["about"], dict[str, Any]))
     except (LookupError, TypeError, ValueError, ValidationError, InputError) as error:
         raise AssetError(f"{folder}: not an LSTM encoder ({error}); it is damaged") from error
+
+
+def _check_shapes(tensors: Mapping[str, Floats32], shapes: Shapes) -> None:
+    """Name what is missing, left over or of a wrong shape."""
+    names = shapes.keys() | tensors.keys()
+    wrong = sorted(n for n in names if n not in shapes or n not in tensors or tensors[n].shape != shapes[n])
+    if wrong:
+        raise InputError(f"a network with missing, wrong or superfluous {wrong}")

@@ -220,7 +220,7 @@ class LSTMPooler(Pooler):
             parts = [np.arange(*module.function_start[number : number + 2]) for number in functions]
         found = np.zeros((len(parts), self.dim), np.float32)
         for row, statements in enumerate(parts):
-            read = statements[: self.encoder.longest].astype(np.int32)
+            read = statements[: self.encoder.max_length].astype(np.int32)
             start, literals = statement_literals(module, read)
             found[row] = self.encoder.encode(word[read], literals, start)
         return found

@@ -1,6 +1,7 @@
 """Options of the training loop and its strategies, and the statistics of a training."""
 
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from ncc.errors import InputError
 
@@ -79,7 +80,7 @@ class TrainingConfig:
         if not 0 < self.topk_fraction <= 1:
             raise InputError(f"topk_fraction is {self.topk_fraction}; expected above 0 and at most 1")
 
-    def for_ranks(self, world_size: int) -> "TrainingConfig":
+    def for_ranks(self, world_size: int) -> Self:
         """The same training with the batch size and learning rate of all ranks together."""
         if self.global_batch:
             return self

@@ -1,7 +1,7 @@
 """Trains the classifier's network: the encoder on sequences of statements, with our head or the paper's."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,61 +9,19 @@ import torch
 from torch import nn
 
 from ncc.arrays import Floats, Floats32, Ints, Ints32
-from ncc.errors import InputError
 from ncc.learning.embedding.embedding import Embedding
-from ncc.learning.encoder.batches import CUTS, SequenceData, Sequences, encode_programs, network_outputs
+from ncc.learning.encoder.batches import SequenceData, Sequences, encode_programs, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.encoder.network_numpy import ProgramNetwork, program_encoder, program_head
+from ncc.learning.encoder.network_numpy import ProgramNetwork
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import ProgramTable
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import rank_and_world
+from ncc.tasks.classification.config import NetworkTraining
 
 _WORDS_PER_PRODUCT = 1024
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkTraining:
-    """How a classifier's network is trained.
-
-    Attributes:
-        encoder: Sizes and parts of the encoder.
-        head: Sizes and parts of the head.
-        pretrained: Start from the embedding's vectors instead of random ones of the same lengths.
-        smoothing: Label smoothing.
-        min_steps: Minimum number of steps; small sets get more epochs than `loop` says.
-        all_levels: Read programs at all levels of the samples, not at the first alone.
-        cut: Whether batches have equal numbers of "samples" or of "tokens".
-        loop: Options of the training loop.
-    """
-
-    encoder: EncoderConfig = field(default_factory=program_encoder)
-    head: HeadConfig = field(default_factory=program_head)
-    pretrained: bool = True
-    smoothing: float = 0.1
-    min_steps: int = 600
-    all_levels: bool = True
-    cut: str = "samples"
-    loop: TrainingConfig = field(
-        default_factory=lambda: TrainingConfig(epochs=12, batch_size=64, learning_rate=2e-3, mixed_precision=True)
-    )
-
-    def __post_init__(self) -> None:
-        """Check names."""
-        if self.cut not in CUTS:
-            raise InputError(f"cut is {self.cut!r}; expected one of {', '.join(CUTS)}")
-
-    def levels(self, samples: ProgramSamples) -> list[str]:
-        """Return the levels of the samples that are read."""
-        return list(samples.views)[: None if self.all_levels else 1]
-
-    def in_sizes_of(self, network: ProgramNetwork) -> "NetworkTraining":
-        """Return these options with the sizes of a trained network."""
-        sizes = {name: getattr(network.config, name) for name in ("hidden", "layers", "buckets")}
-        head = replace(self.head, dense=network.dense)
-        return replace(self, encoder=replace(self.encoder, **sizes), head=head)
 
 
 def paper_training(hidden: int = 200, memory: int | None = 200) -> NetworkTraining:
@@ -76,7 +34,7 @@ def paper_training(hidden: int = 200, memory: int | None = 200) -> NetworkTraini
     return NetworkTraining(
         encoder=EncoderConfig(hidden=hidden, memory=memory, dropout=0.2),
         head=HeadConfig(dropout=0.2),
-        smoothing=0.0,
+        label_smoothing=0.0,
         min_steps=1,
         all_levels=False,
         loop=TrainingConfig(epochs=25, batch_size=64, learning_rate=2e-3, mixed_precision=True),
@@ -123,7 +81,7 @@ def fit_network(
         rows: (m,) int64 rows to learn from.
     """
     if init_from:
-        training = training.in_sizes_of(init_from)
+        training = training.resized(init_from)
     seed = int(rng.integers(2**31))
     torch.manual_seed(seed)
     tables = [samples.views[level] for level in training.levels(samples)]
@@ -141,8 +99,8 @@ def fit_network(
     epochs = max(training.loop.epochs, -(-training.min_steps // steps))
     train(
         network.model,
-        program_data(views, samples.label, rows, training.cut).to(device),
-        nn.CrossEntropyLoss(label_smoothing=training.smoothing),
+        program_data(views, samples.label, rows, training.batch_by).to(device),
+        nn.CrossEntropyLoss(label_smoothing=training.label_smoothing),
         replace(loop, epochs=epochs, seed=seed),
         checkpoint=checkpoint,
         progress=(lambda epoch, loss: progress(epoch, loss, network)) if progress else None,
@@ -151,10 +109,10 @@ def fit_network(
     return network
 
 
-def program_data(views: Sequence[Sequences], label: Ints, rows: Ints, cut: str = "samples") -> SequenceData:
+def program_data(views: Sequence[Sequences], label: Ints, rows: Ints, batch_by: str = "samples") -> SequenceData:
     """Return some programs as training data, each at one of its levels each time it is drawn."""
-    forms = rows[:, None] + len(label) * np.arange(len(views))[None, :]
-    return SequenceData(Sequences.joined(views), label[rows], forms=forms, cut=cut)
+    variants = rows[:, None] + len(label) * np.arange(len(views))[None, :]
+    return SequenceData(Sequences.joined(views), label[rows], variants=variants, batch_by=batch_by)
 
 
 def _first_vectors(

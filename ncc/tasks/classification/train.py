@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,9 @@ from ncc.learning.programs.table import ProgramTable
 from ncc.learning.training.config import TrainingStatistics
 from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
 from ncc.system.files.writing import check_folder
+from ncc.tasks.classification.config import ClassifierTraining, NetworkTraining
 from ncc.tasks.classification.head import ClassifierHead, load_classifier, save_classifier
 from ncc.tasks.classification.ngrams import fit_ngrams, ngram_scores
-
-if TYPE_CHECKING:
-    from ncc.tasks.classification.network import NetworkTraining
 
 NGRAM_WEIGHT = 4.5
 """Weight of the n-grams' margins beside the network's scores: of no great effect on the validation programs."""
@@ -44,111 +42,65 @@ def train_classifier(
     levels: Sequence[str] = ("1", "2", "0"),
     refit: str | Path | ClassifierHead | None = None,
     embedding: AnyEmbedding | None = None,
-    epochs: int = 12,
-    hidden: int = 128,
-    layers: int = 1,
-    min_steps: int = 600,
-    batch_size: int = 64,
-    batch_of_all: bool = False,
-    cut: str = "samples",
-    learning_rate: float = 2e-3,
-    rate_rule: str = "sqrt",
-    strategy: str = "mirrored",
-    staleness: int = 1,
-    sync_every: int = 8,
-    compression: str = "none",
-    accumulate: int = 1,
-    seed: int = 204,
+    config: ClassifierTraining = ClassifierTraining(),
     jobs: int = 1,
     device: str = "cpu",
     cache: str | Path | None = None,
     data: str | None = None,
     options: CompileOptions | None = None,
-    about: dict[str, Any] | None = None,
+    card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClassifierHead | None:
     """Train a classifier on labelled folders of programs. Under torchrun the ranks share the work.
 
     Args:
-        folder: Has a folder of programs for each class; default POJ-104.
-        output: Folder that gets the classifier, and while it is trained a checkpoint to go on from after a stop.
+        folder: Folder with a folder of programs for each class; default POJ-104.
+        output: Folder of the classifier, and of a checkpoint that a stopped training resumes from.
         levels: Optimization levels to compile programs at.
-        refit: A classifier, or its folder, to train further on all programs; its calibration and scores are kept.
-        embedding: Vectors to begin with; default the one that ships with ncc.
-        epochs: Passes over the programs.
-        hidden: Units of each direction of the LSTM.
-        layers: Bidirectional LSTM layers.
-        min_steps: Steps at least; few programs are seen more often.
-        batch_size: Programs of a step, of each rank.
-        batch_of_all: Whether they are instead those of all ranks together, and the learning rate stays.
-        cut: What batches have alike: "samples", or "tokens", in which case they are hardly padded.
-        learning_rate: Of AdamW with one rank.
-        rate_rule: How it grows with the ranks and their batches: "sqrt", "linear" or "none".
-        strategy: How ranks share the work: "mirrored", "central", "stale" or "local".
-        staleness: Steps that a stale gradient may be late.
-        sync_every: Steps between averages of local weights.
-        compression: How mirrored gradients are sent: "none", "fp16", "bf16", "topk", "int8" or "int4".
-        accumulate: Pieces that a rank's part of a batch is computed in.
-        seed: Of everything that is drawn.
-        jobs: Compilers at a time.
+        refit: Classifier, or its folder, to train further on all programs; its calibration and scores are kept.
+        embedding: Vectors to start from; default the ones that ship with ncc.
+        config: Options of the training.
+        jobs: Compilers to run in parallel.
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
-        cache: Folder where programs are kept once read; default the user's cache.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        options: How programs are compiled, but for the level.
-        about: What else the card is to say, such as the command.
-        progress: Called with a line of text now and then, for most of them on the first rank.
+        cache: Folder that keeps programs once read; default the user's cache.
+        data: Folder of data sets; default NCC_DATA, then the cache.
+        options: Options of the compiler other than the level.
+        card: Further entries of the model card.
+        progress: Called with lines of text, most of them on the first rank.
 
     Returns:
         The classifier; None on all ranks but the first.
 
     Raises:
-        InputError: A value is out of its range, unknown, or does not go with another.
+        InputError: Too few programs, an unknown level, or no such compiler.
         DataError: POJ-104 is asked for and is missing or damaged.
         AssetError: The classifier to refit knows other classes, levels or words.
         OutputError: A folder can't be written.
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
-    from ncc.learning.encoder.network_numpy import program_encoder
-    from ncc.learning.training.config import TrainingConfig
-    from ncc.tasks.classification.network import NetworkTraining  # with torch
-
-    check_positive(jobs=jobs, min_steps=min_steps)
+    check_positive(jobs=jobs)
     target = None if output is None else Path(output)
     check_folder(target)
     measured = load_classifier(refit) if isinstance(refit, str | Path) else refit
-    loop = TrainingConfig(
-        epochs=epochs,
-        batch_size=batch_size,
-        global_batch=batch_of_all,
-        learning_rate=learning_rate,
-        lr_scaling=rate_rule,
-        mixed_precision=True,
-        strategy=strategy,
-        staleness=staleness,
-        sync_every=sync_every,
-        compression=compression,
-        micro_batches=accumulate,
-        seed=seed,
-    )
     checkpoint = target / "checkpoint.pt" if target else None
     with process_group(device) as rank_device, training_lock(target), torch_threads(1):
         embedding = load_embedding(embedding)
         samples = load_labelled_programs(
             folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress, options=options
         )
-        tell = progress if progress and rank_and_world()[0] == 0 else None
+        tell = progress if progress and rank_and_world()[0] == 0 else lambda _: None
         head = fit_classifier(
             samples,
             embedding,
-            NetworkTraining(encoder=program_encoder(hidden, layers), min_steps=min_steps, cut=cut, loop=loop),
+            config.network,
             refit=measured,
             device=rank_device,
             checkpoint=checkpoint,
-            progress=(lambda epoch, loss: tell(f"epoch {epoch}: {loss:.4f}")) if tell else None,
+            progress=lambda epoch, loss: tell(f"epoch {epoch}: {loss:.4f}"),
         )
         if head:
-            head.about.update(about or {})
+            head.about.update(card or {})
             head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
             if target:
                 save_classifier(head, target)
@@ -160,7 +112,7 @@ def train_classifier(
 def fit_classifier(
     samples: ProgramSamples,
     embedding: Embedding,
-    training: "NetworkTraining",
+    training: NetworkTraining,
     *,
     refit: ClassifierHead | None = None,
     device: str = "cpu",

@@ -228,8 +228,7 @@ def _fit_lstm(columns: Floats, sequences: NDArray[np.object_], targets: Floats, 
 
     from ncc.learning.encoder.batches import SequenceData, Sequences
     from ncc.learning.encoder.config import EncoderConfig, HeadConfig
-    from ncc.learning.encoder.lstm_fit import fit_ensemble
-    from ncc.learning.encoder.network import EncoderNetwork
+    from ncc.learning.encoder.network import EncoderNetwork, fit_ensemble
     from ncc.learning.training.config import TrainingConfig
 
     chosen = columns[:, LAUNCH]

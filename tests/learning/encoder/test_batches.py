@@ -1,7 +1,5 @@
 """Sequences as batches, and as training data."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -28,7 +26,7 @@ def test_joined_sequences_are_those_of_the_parts():
         start = np.cumsum([0, *lengths])
         literal_start = np.concatenate([[0], np.cumsum(rng.integers(0, 3, start[-1]))])
         literal = rng.integers(0, 9, literal_start[-1])
-        parts.append(Sequences(start, rng.integers(0, 99, start[-1]), literal_start, literal, longest=4))
+        parts.append(Sequences(start, rng.integers(0, 99, start[-1]), literal_start, literal, max_length=4))
     joined = Sequences.joined(parts)
     assert joined.lengths.tolist() == [3, 1, 4, 2, 4]
     for number, (part, row) in enumerate([(parts[0], 0), (parts[0], 1), (parts[0], 2), (parts[1], 0), (parts[1], 1)]):
@@ -36,18 +34,18 @@ def test_joined_sequences_are_those_of_the_parts():
             assert torch.equal(one, other)
 
 
-def _sequences(longest: int | None = None) -> Sequences:
+def _sequences(max_length: int | None = None) -> Sequences:
     rng = np.random.default_rng(0)
     start = np.cumsum([0, 3, 1, 6, 2, 4])
     literal_start = np.concatenate([[0], np.cumsum(rng.integers(0, 3, start[-1]))])
     return Sequences(
-        start, rng.integers(0, 99, start[-1]), literal_start, rng.integers(0, 9, literal_start[-1]), longest
+        start, rng.integers(0, 99, start[-1]), literal_start, rng.integers(0, 9, literal_start[-1]), max_length
     )
 
 
-@pytest.mark.parametrize("longest", [None, 1, 4])
-def test_a_batch_has_the_words_of_its_sequences_and_at_each_its_literals(longest):
-    sequences, rows = _sequences(longest), np.array([2, 1, 4])
+@pytest.mark.parametrize("max_length", [None, 1, 4])
+def test_a_batch_has_the_words_of_its_sequences_and_at_each_its_literals(max_length):
+    sequences, rows = _sequences(max_length), np.array([2, 1, 4])
     batch = sequences.batch(rows)
     assert batch.words.shape == (3, sequences.lengths[rows].max())
     ends = [*batch.literal_start[1:].tolist(), len(batch.literals)]
@@ -72,39 +70,6 @@ def _network() -> EncoderNetwork:
     return EncoderNetwork(vectors, 5, config, HeadConfig(norm="layer"))
 
 
-def test_padding_to_few_shapes_changes_neither_outputs_nor_gradients():
-    sequences, rows = _sequences(), np.array([2, 1, 4])
-    batches = [one.batch(rows) for one in (sequences, replace(sequences, few_shapes=True))]
-    assert [batch.words.shape for batch in batches] == [(3, 6), (3, 16)]
-    found = []
-    for batch in batches:
-        network = _network()
-        outputs = network(*batch)
-        outputs.square().sum().backward()
-        found.append([outputs, *(parameter.grad for parameter in network.parameters())])
-    for one, other in zip(*found, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
-
-
-def test_batches_of_few_shapes_have_few_shapes():
-    rng = np.random.default_rng(0)
-    start = np.arange(0, 20001, 20)
-    literal_start = np.concatenate([[0], np.cumsum(rng.integers(0, 3, start[-1]))])
-    sequences = Sequences(start, rng.integers(0, 99, start[-1]), literal_start, rng.integers(0, 9, literal_start[-1]))
-
-    def shapes(some: Sequences) -> set[tuple[torch.Size, ...]]:
-        batches = [some.batch(rows) for rows in np.array_split(rng.permutation(1000), 125)]
-        return {tuple(tensor.shape for tensor in batch) for batch in batches}
-
-    assert len(shapes(sequences)) > 25
-    few = shapes(replace(sequences, few_shapes=True))
-    assert 1 < len(few) <= 3
-    for words, _, literals, starts, *_ in few:
-        assert words == (8, 32)
-        assert literals[0] % 32 == 0  # between 128 and 256
-        assert starts[0] == 8 * 32 + -(-literals[0] // 64)
-
-
 def test_only_rows_that_a_batch_touches_get_gradients():
     data, samples = SequenceData(_sequences(), np.arange(5)), np.array([1, 4])
     touched, network = data.sparse_rows(samples), _network()
@@ -117,13 +82,11 @@ def test_only_rows_that_a_batch_touches_get_gradients():
 
 
 @pytest.mark.gpu  # needs a CUDA device
-def test_on_a_gpu_batches_are_padded_to_few_shapes_and_say_the_same():
+def test_on_a_gpu_batches_are_the_same_and_so_are_outputs():
     label, rows = np.arange(5), np.array([2, 1, 4])
     on_cpu, on_gpu = (SequenceData(_sequences(), label).to(device).batch(rows) for device in ("cpu", "cuda"))
-    assert on_gpu[0].words.shape == (3, 16)
     assert all(tensor.is_cuda for tensor in (*on_gpu[0], on_gpu[1]))
-    assert torch.equal(on_gpu[0].words[:, :6].cpu(), on_cpu[0].words)
-    assert torch.equal(on_gpu[0].literals[: len(on_cpu[0].literals)].cpu(), on_cpu[0].literals)
+    assert all(torch.equal(one.cpu(), other) for one, other in zip(on_gpu[0], on_cpu[0], strict=True))
     network = _network()
     expected = network.eval()(*on_cpu[0])
     assert torch.allclose(network.cuda()(*on_gpu[0]).cpu(), expected, atol=1e-4)
@@ -179,10 +142,10 @@ def _padding(data: SequenceData, batches: list[np.ndarray]) -> tuple[float, floa
     return sum(places) / int(sum(words)) - 1, min(places) / max(places)
 
 
-def test_batches_of_like_numbers_of_words_are_hardly_padded_and_of_few_shapes():
+def test_batches_of_like_numbers_of_words_are_hardly_padded():
     lengths = np.random.default_rng(9).lognormal(4, 0.6, 2000).astype(int) + 1
     sequences, label = Sequences.of([np.zeros(length, np.int64) for length in lengths]), np.arange(2000)
-    by_words, by_samples = (SequenceData(sequences, label, cut=cut) for cut in ("tokens", "samples"))
+    by_words, by_samples = (SequenceData(sequences, label, batch_by=batch_by) for batch_by in ("tokens", "samples"))
     first, again, other, plain = (
         data.batches(32, np.random.default_rng(seed))
         for data, seed in ((by_words, 0), (by_words, 0), (by_words, 1), (by_samples, 0))
@@ -204,7 +167,7 @@ def test_batches_of_like_numbers_of_words_are_hardly_padded_and_of_few_shapes():
 @pytest.mark.parametrize("size", [1, 2, 8, 100])
 def test_batches_by_words_have_two_samples_and_are_no_more_than_asked_for(number, size):
     lengths = np.random.default_rng(number).integers(1, 200, number)
-    data = SequenceData(Sequences.of([np.zeros(length, np.int64) for length in lengths]), lengths, cut="tokens")
+    data = SequenceData(Sequences.of([np.zeros(length, np.int64) for length in lengths]), lengths, batch_by="tokens")
     batches = data.batches(size, np.random.default_rng(0))
     assert sorted(np.concatenate(batches).tolist()) == list(range(number))
     assert len(batches) <= -(-number // size)
@@ -214,14 +177,14 @@ def test_batches_by_words_have_two_samples_and_are_no_more_than_asked_for(number
 def test_samples_of_one_thing_stay_together_in_batches_by_words():
     owner = np.arange(60) // 5
     words = _words(*np.random.default_rng(0).integers(5, 50, 12))
-    data = SequenceData(Sequences.of(words), np.zeros(60), owner=owner, cut="tokens")
+    data = SequenceData(Sequences.of(words), np.zeros(60), owner=owner, batch_by="tokens")
     batches = data.batches(20, np.random.default_rng(0))
     assert len(batches) > 1
     assert sum(len(set(owner[rows])) for rows in batches) <= 12 + len(batches)
 
 
-def test_one_of_the_forms_is_drawn_each_epoch_and_the_first_answers():
-    data = SequenceData(Sequences.of(_words(1, 2, 3)), np.arange(2), forms=[(0, 1), (2,)])
+def test_one_of_the_variants_is_drawn_each_epoch_and_the_first_answers():
+    data = SequenceData(Sequences.of(_words(1, 2, 3)), np.arange(2), variants=np.array([[0, 1], [2, 2]]))
     rng, seen = np.random.default_rng(0), set()
     for _ in range(20):
         (rows,) = data.batches(2, rng)

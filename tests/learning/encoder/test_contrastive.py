@@ -13,9 +13,8 @@ from ncc.errors import AssetError, InputError
 from tests.fixtures.ranks import _one_thread, environment, run_ranks  # noqa: F401
 from tests.rooms import (
     ContrastiveData,
-    ContrastiveTraining,
+    EncoderTraining,
     LSTMEncoder,
-    TrainingConfig,
     contrastive_loss,
     fit_contrastive,
     load_lstm_encoder,
@@ -24,10 +23,10 @@ from tests.rooms import (
 
 SCRIPT = Path(__file__).parents[2] / "samples" / "contrast_ranks.py"
 SAMPLE = runpy.run_path(str(SCRIPT))
-TRAINING: ContrastiveTraining = SAMPLE["TRAINING"]
+TRAINING: EncoderTraining = SAMPLE["TRAINING"]
 
 
-def _fit(training: ContrastiveTraining, **more: Any) -> LSTMEncoder:
+def _fit(training: EncoderTraining, **more: Any) -> LSTMEncoder:
     sequences, label, is_function, vectors = SAMPLE["data"]()
     return fit_contrastive(sequences, label, is_function, vectors, training, **more)
 
@@ -57,7 +56,7 @@ def test_two_ranks_have_the_loss_gradient_and_weights_of_one(run_ranks, tmp_path
 
 
 def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path):
-    training = replace(TRAINING, encoder=replace(TRAINING.encoder, word_dropout=0.2, last_dropout=0.2))
+    training = replace(TRAINING, word_dropout=0.2, dropout=0.2)
     whole = _fit(training)
     again = _fit(training)
     assert np.array_equal(whole.projection, again.projection)
@@ -82,9 +81,9 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path):
 def test_batches_have_both_sources_and_two_of_each_label():
     sequences, label, is_function, _ = SAMPLE["data"]()
     for share, functions in ((0.5, 4), (0.0, 0), (1.0, 7)):
-        data = ContrastiveData(sequences, label, is_function, replace(TRAINING, function_share=share))
+        data = ContrastiveData(sequences, label, is_function, replace(TRAINING, function_fraction=share))
         batches = data.batches(14, np.random.default_rng(0))
-        assert len(batches) == TRAINING.steps
+        assert len(batches) == TRAINING.steps_per_epoch
         assert sum(map(len, batches)) == len(data)
         for batch in batches:
             found, times = np.unique(label[batch], return_counts=True)
@@ -95,7 +94,7 @@ def test_batches_have_both_sources_and_two_of_each_label():
 
 def test_it_learns_and_answers_the_same_without_torch(tmp_path):
     losses: list[float] = []
-    training = replace(TRAINING, loop=TrainingConfig(epochs=30, batch_size=24, learning_rate=0.01))
+    training = replace(TRAINING, epochs=30, batch_size=24, global_batch=False)
     sequences, label, is_function, vectors = SAMPLE["data"]()
     encoder = fit_contrastive(
         sequences, label, is_function, vectors, training, progress=lambda _, loss: losses.append(loss)
@@ -130,13 +129,13 @@ def test_what_does_not_go_is_refused(tmp_path):
     with pytest.raises(InputError, match="two functions or classes"):
         fit_contrastive(sequences, np.arange(len(label)), is_function, vectors, TRAINING)
     with pytest.raises(InputError, match="mirrored"):
-        replace(TRAINING, loop=TrainingConfig(strategy="local"))
+        replace(TRAINING, strategy="local")
     with pytest.raises(InputError, match="temperature"):
         replace(TRAINING, temperature=0.0)
     with pytest.raises(InputError, match="two sequences a rank"):
-        _fit(replace(TRAINING, loop=TrainingConfig(batch_size=1)))
+        _fit(replace(TRAINING, batch_size=1))
     save_lstm_encoder(_fit(TRAINING), tmp_path)
     path = tmp_path / "lstm.json"
-    path.write_text(path.read_text().replace('"longest": 9', '"longest": 0'))
+    path.write_text(path.read_text().replace('"max_length": 9', '"max_length": 0'))
     with pytest.raises(AssetError, match="damaged"):
         load_lstm_encoder(tmp_path)

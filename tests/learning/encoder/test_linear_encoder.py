@@ -10,9 +10,9 @@ from ncc.errors import AssetError, InputError
 from tests.rooms import (
     BITS,
     CompileOptions,
+    EncoderTraining,
     LabelledPatterns,
     LinearEncoder,
-    LinearEncoderTraining,
     PatternCounts,
     compile_source,
     fit_encoder,
@@ -23,7 +23,7 @@ from tests.rooms import (
     save_encoder,
 )
 
-TRAINING = LinearEncoderTraining(dim=8, least=2, directions=20)
+TRAINING = EncoderTraining(dim=8, min_df=2)
 SOURCE = b"""
 int sum(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }
 int most(const int *p, int n) { int m = p[0]; for (int i = 1; i < n; i++) if (p[i] > m) m = p[i]; return m; }
@@ -48,7 +48,7 @@ def groups(num_groups: int, size: int, seed: int) -> LabelledPatterns:
 
 @pytest.fixture(scope="module")
 def encoder() -> LinearEncoder:
-    return fit_encoder(groups(4, 20, 1), groups(12, 6, 2), TRAINING, about={"command": "a test"})
+    return fit_encoder(groups(4, 20, 1), groups(12, 6, 2), TRAINING, card={"command": "a test"})
 
 
 def test_bags_of_a_class_are_near_each_other(encoder: LinearEncoder) -> None:
@@ -86,7 +86,7 @@ def test_too_few_classes_or_patterns_are_refused() -> None:
     with pytest.raises(InputError, match="two functions"):
         fit_encoder(groups(4, 20, 1), groups(1, 6, 2), TRAINING)
     with pytest.raises(InputError, match="patterns are in"):
-        fit_encoder(groups(2, 4, 1), groups(3, 3, 2), LinearEncoderTraining(dim=8, least=1000))
+        fit_encoder(groups(2, 4, 1), groups(3, 3, 2), replace(TRAINING, min_df=1000))
 
 
 def test_code_of_new_classes_leaves_those_that_are_known(encoder: LinearEncoder) -> None:
@@ -109,7 +109,7 @@ def test_what_is_known_of_functions_is_kept(encoder: LinearEncoder) -> None:
     key = encoder.keys[programs.counts.key % len(encoder.keys)]
     key[programs.counts.start[1::2] - 1] = 1 << BITS | 7  # of a kind that the encoder has not seen
     programs = LabelledPatterns(programs.counts._replace(key=key), programs.label)
-    more = fit_encoder(programs, encoder, replace(TRAINING, least=2))
+    more = fit_encoder(programs, encoder, TRAINING)
     functions = groups(12, 6, 2).counts
     (before, old), (after, new) = (
         (one.encode(functions, "function")[:, one.num_classes :], one.num_classes) for one in (encoder, more)
@@ -117,7 +117,7 @@ def test_what_is_known_of_functions_is_kept(encoder: LinearEncoder) -> None:
     assert (old, new, more.dim) == (3, 4, 9)
     assert (before * after).sum(axis=1).min() > 0.999 * (before**2).sum(axis=1).max()
     assert more.keys.tolist() == [*encoder.keys.tolist(), 1 << BITS | 7]
-    assert (more.about["functions_of"], more.about["builds"]) == ("a test", 72)
+    assert (more.about["functions_from"], more.about["builds"]) == ("a test", 72)
 
 
 def test_unknown_patterns_alone_have_no_vector(encoder: LinearEncoder) -> None:

@@ -42,8 +42,8 @@ def _predict(network, samples, rows):
 
 
 def test_another_way_of_cutting_batches_is_refused():
-    with pytest.raises(InputError, match="cut is 'words'; expected one of samples, tokens"):
-        replace(SMALL, cut="words")
+    with pytest.raises(InputError, match="batch_by"):
+        replace(SMALL, batch_by="words")
 
 
 def test_a_batch_holds_each_program_from_its_beginning(samples, embedding):

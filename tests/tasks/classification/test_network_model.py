@@ -6,7 +6,7 @@ import torch
 
 from ncc.errors import InputError
 from tests.rooms import (
-    LONGEST,
+    MAX_LENGTH,
     EncodedProgram,
     EncoderNetwork,
     ProgramNetwork,
@@ -32,7 +32,9 @@ def _in_torch(seed: int = 0, dense: int = 7, **sizes: int) -> EncoderNetwork:
     return model.eval()
 
 
-def _network(model: EncoderNetwork | None = None, row: np.ndarray = ROW, max_length: int = LONGEST) -> ProgramNetwork:
+def _network(
+    model: EncoderNetwork | None = None, row: np.ndarray = ROW, max_length: int = MAX_LENGTH
+) -> ProgramNetwork:
     model = model or _in_torch()
     return ProgramNetwork.from_arrays(model.to_arrays(), model.encoder.config, row, max_length)
 
@@ -58,7 +60,7 @@ def _torch_says(model: EncoderNetwork, programs: list[EncodedProgram]) -> np.nda
         ROW[np.concatenate([program.words for program in programs])],
         np.cumsum([0, *counts]),
         literals % buckets if buckets else literals[:0],
-        LONGEST,
+        MAX_LENGTH,
     )
     with torch.inference_mode():
         return model(*encoded.batch(np.arange(len(programs)))).numpy()
@@ -69,7 +71,7 @@ def _torch_says(model: EncoderNetwork, programs: list[EncodedProgram]) -> np.nda
 )
 @pytest.mark.parametrize("buckets", [0, 1, BUCKETS])
 def test_numpy_gives_what_torch_gives(sizes, buckets):
-    model, programs = _in_torch(buckets=buckets, **sizes), _programs(1, 2, 7, 30, LONGEST, LONGEST + 40)
+    model, programs = _in_torch(buckets=buckets, **sizes), _programs(1, 2, 7, 30, MAX_LENGTH, MAX_LENGTH + 40)
     programs[2] = EncodedProgram(programs[2].words, np.zeros(0, np.uint32), np.zeros(8, np.int32))
     expected = _torch_says(model, programs)
     network = _network(model)
@@ -82,7 +84,7 @@ def test_numpy_gives_what_torch_gives(sizes, buckets):
 
 
 def test_a_program_alone_and_beside_longer_ones():
-    model, programs = _in_torch(), _programs(1, 2, 30, LONGEST + 1)
+    model, programs = _in_torch(), _programs(1, 2, 30, MAX_LENGTH + 1)
     together = _torch_says(model, programs[::-1])[::-1]
     alone = np.concatenate([_torch_says(model, [program]) for program in programs])
     assert np.abs(together - alone).max() < 1e-4

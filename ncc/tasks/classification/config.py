@@ -1,0 +1,88 @@
+"""Options of the training of a classifier."""
+
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Literal
+
+from ncc.errors import InputError, check_positive
+from ncc.learning.encoder.config import EncoderConfig, HeadConfig, program_encoder, program_head
+from ncc.learning.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from ncc.learning.encoder.network_numpy import ProgramNetwork
+    from ncc.learning.programs.labelled import ProgramSamples
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifierTraining(TrainingConfig):
+    """Options of the training of a classifier, with those of `TrainingConfig`.
+
+    Attributes:
+        hidden: Units in each direction of the LSTM.
+        layers: Bidirectional LSTM layers.
+        min_steps: Minimum number of steps; small sets of programs get more epochs.
+        batch_by: Equal numbers of "samples" in all batches, or of "tokens" (statements), which need hardly any padding.
+    """
+
+    epochs: int = 12
+    batch_size: int = 64
+    mixed_precision: bool = True
+    hidden: int = 128
+    layers: int = 1
+    min_steps: int = 600
+    batch_by: Literal["samples", "tokens"] = "samples"
+
+    def __post_init__(self) -> None:
+        """Check ranges and names."""
+        super().__post_init__()
+        self.network  # noqa: B018 - checks what is its own
+
+    @property
+    def network(self) -> "NetworkTraining":
+        """The training of the network that these options ask for."""
+        return NetworkTraining(
+            encoder=program_encoder(self.hidden, self.layers),
+            min_steps=self.min_steps,
+            batch_by=self.batch_by,
+            loop=TrainingConfig(**{each.name: getattr(self, each.name) for each in fields(TrainingConfig)}),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkTraining:
+    """The training of a network of any parts; the defaults are those of what ships.
+
+    Attributes:
+        encoder: Sizes and parts of the encoder.
+        head: Sizes and parts of the head.
+        pretrained: Start from the embedding's vectors instead of random ones of the same lengths.
+        label_smoothing: Probability that is shared among all classes.
+        min_steps: Minimum number of steps; small sets get more epochs than `loop` says.
+        all_levels: Read programs at all levels of the samples, not at the first alone.
+        batch_by: "samples" or "tokens", see `ClassifierTraining`.
+        loop: Options of the training loop.
+    """
+
+    encoder: EncoderConfig = field(default_factory=program_encoder)
+    head: HeadConfig = field(default_factory=program_head)
+    pretrained: bool = True
+    label_smoothing: float = 0.1
+    min_steps: int = 600
+    all_levels: bool = True
+    batch_by: str = "samples"
+    loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=12, batch_size=64, mixed_precision=True))
+
+    def __post_init__(self) -> None:
+        """Check ranges and names."""
+        check_positive(min_steps=self.min_steps)
+        if self.batch_by not in ("samples", "tokens"):
+            raise InputError(f"batch_by is {self.batch_by!r}; expected samples or tokens")
+
+    def levels(self, samples: "ProgramSamples") -> list[str]:
+        """Return the levels of the samples that are read."""
+        return list(samples.views)[: None if self.all_levels else 1]
+
+    def resized(self, network: "ProgramNetwork") -> "NetworkTraining":
+        """Return the same training of a network of the sizes of a trained one."""
+        sizes = {name: getattr(network.config, name) for name in ("hidden", "layers", "buckets")}
+        dense = len(network.network.head.tensors["dense.bias"])
+        return replace(self, encoder=replace(self.encoder, **sizes), head=replace(self.head, dense=dense))
