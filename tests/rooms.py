@@ -39,12 +39,21 @@ from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
 from ncc.kernels.instructions import Instruction, decode, size_of_type
 from ncc.kernels.launch import Launch
-from ncc.kernels.measure.arguments import Argument, Shape, evaluate_size, fill, num_bytes, read_rules, shape_of
+from ncc.kernels.measure.arguments import (
+    Argument,
+    NDRange,
+    evaluate_size,
+    fill,
+    launch_range,
+    num_bytes,
+    read_annotations,
+)
 from ncc.kernels.measure.opencl import Device, choose_devices, list_devices, open_device
-from ncc.kernels.measure.sweep import Chooser, covariance_of, measure_kernels
+from ncc.kernels.measure.sources import SHIPPED_KERNELS, find_kernels
+from ncc.kernels.measure.sweep import LaunchSelector, covariance
 from ncc.kernels.measure.table import COLUMNS, LaunchTimes, MeasuredTable, MeasuredTime
 from ncc.kernels.measure.table import read_times as devices_read_times
-from ncc.kernels.measure.timing import SHIPPED_KERNELS, Bench, Job, find_kernels, run_job, without_other_kernels
+from ncc.kernels.measure.timing import KernelTimer, TimingRequest, strip_other_kernels, time_launch
 from ncc.kernels.reading import read_kernels
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build

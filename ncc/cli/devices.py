@@ -21,7 +21,7 @@ def devices(
         return
     rows = [
         (str(number), one.name, one.kind, str(one.compute_units), str(one.max_wgsize), format_bytes(one.memory_bytes),
-         one.platform)
+         one.driver)
         for number, one in enumerate(found, 1)
     ]  # fmt: skip
-    print_rows(rows, ("number", "name", "kind", "units", "wgsize", "memory", "platform"))
+    print_rows(rows, ("number", "name", "kind", "units", "wgsize", "memory", "driver"))

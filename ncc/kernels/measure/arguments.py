@@ -17,9 +17,9 @@ import numpy as np
 
 from ncc.errors import InputError
 
-Rules = Mapping[str, Mapping[str, str]]
+Annotations = Mapping[str, Mapping[str, str]]
 
-_RULE = re.compile(r"^[ \t]*//[ \t]*ncc:[ \t]*([\w.]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_ANNOTATION = re.compile(r"^[ \t]*//[ \t]*ncc:[ \t]*([\w.]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _KEYS = ("size", "values", "below", "items", "local")
 _SCALARS: dict[str, Any] = {
     **{"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32},
@@ -30,41 +30,28 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod},
     **{ast.Div: operator.floordiv, ast.FloorDiv: operator.floordiv},
 }
-_MOST_ELEMENTS = 2**34
+_MAX_ELEMENTS = 2**34
 
 
 @dataclass(frozen=True)
-class Shape:
-    """Work-items of a run.
+class NDRange:
+    """Work-items of each dimension, of the whole and of a group; kernels with ``items`` get another size than asked."""
 
-    Attributes:
-        items: Of each dimension.
-        local: The same of a work-group.
-        asked: The size that was asked for, which kernels with ``items`` take for that of their data.
-    """
-
-    items: tuple[int, ...]
-    local: tuple[int, ...]
-    asked: int
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+    requested_size: int
 
     @property
     def names(self) -> dict[str, int]:
-        """What expressions know."""
-        x, y = (*self.items, 1)[:2]
-        return {"N": int(np.prod(self.items)), "X": x, "Y": y, "L": int(np.prod(self.local)), "W": self.asked}
+        """Names of expressions."""
+        x, y = (*self.global_size, 1)[:2]
+        num_items, num_local = int(np.prod(self.global_size)), int(np.prod(self.local_size))
+        return {"N": num_items, "X": x, "Y": y, "L": num_local, "W": self.requested_size}
 
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of a kernel.
-
-    Attributes:
-        kernel: The kernel's name.
-        name: Its own.
-        type_name: Its type in OpenCL C, "float4*".
-        space: "global", "constant", "local" or "private", where scalars are.
-        is_const: Whether the kernel promises to leave it as it is.
-    """
+    """An argument of a kernel; the space is "global", "constant", "local", or "private", where scalars are."""
 
     kernel: str
     name: str
@@ -76,45 +63,44 @@ class Argument:
     def element(self) -> tuple[Any, int]:
         """NumPy's type of its numbers, and how many make an element."""
         plain = self.type_name.removesuffix("*").strip()
-        found = _TYPE.fullmatch(plain)
-        if not found:
+        match = _TYPE.fullmatch(plain)
+        if not match:
             raise InputError(
                 f"kernel {self.kernel}: argument {self.name!r} is of type {plain}, which ncc does not make; "
                 "expected buffers, local memory and scalars of OpenCL's arithmetic types (no images, pipes, structures)"
             )
-        width = int(found[2] or 1)
-        return _SCALARS[found[1]], 4 if width == 3 else width
+        width = int(match[2] or 1)
+        return _SCALARS[match[1]], 4 if width == 3 else width
 
-    def rule(self, rules: Rules, key: str) -> str | None:
+    def annotation(self, annotations: Annotations, key: str) -> str | None:
         """What a comment says of it."""
-        return {**rules.get(self.name, {}), **rules.get(f"{self.kernel}.{self.name}", {})}.get(key)
+        return {**annotations.get(self.name, {}), **annotations.get(f"{self.kernel}.{self.name}", {})}.get(key)
 
-    def elements(self, rules: Rules, shape: Shape) -> int:
+    def elements(self, annotations: Annotations, nd_range: NDRange) -> int:
         """Elements of a buffer: one per work-item, of local memory per item of a group, unless a comment says so."""
-        told = self.rule(rules, "size")
-        names = shape.names
-        count = names["L" if self.space == "local" else "N"] if told is None else evaluate_size(told, names)
-        if not 0 < count < _MOST_ELEMENTS:
+        size = self.annotation(annotations, "size") or ("L" if self.space == "local" else "N")
+        count = evaluate_size(size, nd_range.names)
+        if not 0 < count < _MAX_ELEMENTS:
             raise InputError(f"kernel {self.kernel}: argument {self.name!r} would have {count} elements")
         return int(count)
 
 
-def read_rules(source: str) -> Rules:
+def read_annotations(source: str) -> Annotations:
     """What comments of a source say of arguments and kernels.
 
     Examples:
-        >>> read_rules("// ncc: row_start: size N + 1, values 8 * i")
+        >>> read_annotations("// ncc: row_start: size N + 1, values 8 * i")
         {'row_start': {'size': 'N + 1', 'values': '8 * i'}}
     """
-    rules: dict[str, dict[str, str]] = {}
-    for name, text in _RULE.findall(source):
+    annotations: dict[str, dict[str, str]] = {}
+    for name, text in _ANNOTATION.findall(source):
         for part in text.split(","):
             key, _, value = part.strip().partition(" ")
             if key not in _KEYS or not value.strip():
                 raise InputError(f"comment 'ncc: {name}: {text}': {part.strip()!r} is not one of {', '.join(_KEYS)}")
             evaluate_size(value, {"N": 4096, "X": 64, "Y": 64, "L": 64, "W": 4096, "i": 1})
-            rules.setdefault(name, {})[key] = value.strip()
-    return rules
+            annotations.setdefault(name, {})[key] = value.strip()
+    return annotations
 
 
 def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
@@ -142,52 +128,47 @@ def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
         raise InputError(f"{text!r} is not an expression: {error}") from error
 
 
-def shape_of(kernel: str, rules: Rules, dimensions: int, size: int, wgsize: int) -> Shape:
+def launch_range(kernel: str, annotations: Annotations, dimensions: int, size: int, wgsize: int) -> NDRange:
     """Work-items for a size: in a row, or in a square for two dimensions; whole work-groups."""
-    told = rules.get(kernel, {})
+    sizes = annotations.get(kernel, {})
     names = {"W": size, "N": size, "L": wgsize}
-    group = int(evaluate_size(told["local"], names)) if "local" in told else wgsize
-    total = int(evaluate_size(told["items"], names | {"L": group})) if "items" in told else size
+    group = int(evaluate_size(sizes["local"], names)) if "local" in sizes else wgsize
+    total = int(evaluate_size(sizes["items"], names | {"L": group})) if "items" in sizes else size
     across = group if dimensions < 2 else 2 ** ((group.bit_length()) // 2)
-    local = (across,) if dimensions < 2 else (across, max(1, group // across))
+    local_size = (across,) if dimensions < 2 else (across, max(1, group // across))
     side = total if dimensions < 2 else int(total**0.5)
-    items = tuple(side // one * one for one in local)
-    if not all(items) or group < 1:
+    global_size = tuple(side // items * items for items in local_size)
+    if not all(global_size) or group < 1:
         raise InputError(f"kernel {kernel}: a work-group of {group} does not fit into {total} work-items")
     rest = (1,) * max(0, dimensions - 2)
-    return Shape(items + rest, local + rest, size)
+    return NDRange(global_size + rest, local_size + rest, size)
 
 
-def fill(argument: Argument, rules: Rules, shape: Shape, rng: np.random.Generator) -> np.ndarray:
+def fill(argument: Argument, annotations: Annotations, nd_range: NDRange, rng: np.random.Generator) -> np.ndarray:
     """The numbers of a buffer, or of a scalar (one element), as drawn.
 
     Whole numbers are below the number of work-items, so that they may be indices of what has an element for each;
     whole scalars are that number, in two dimensions that of a row; others are between 0 and 1.
     """
     dtype, width = argument.element
-    names = shape.names
+    names = nd_range.names
     is_scalar = argument.space == "private"
-    count = width if is_scalar else width * argument.elements(rules, shape)
-    values, below = argument.rule(rules, "values"), argument.rule(rules, "below")
+    count = width if is_scalar else width * argument.elements(annotations, nd_range)
+    values, below = argument.annotation(annotations, "values"), argument.annotation(annotations, "below")
     if values is not None:
         index = np.arange(count // width).repeat(width)
         made = np.broadcast_to(evaluate_size(values, names | {"i": index}), count)
     elif np.issubdtype(dtype, np.floating):
         made = rng.random(count, np.float32)
     elif is_scalar and below is None:
-        made = np.full(count, min(names["N"] if len(shape.items) < 2 else names["X"], np.iinfo(dtype).max))
+        made = np.full(count, min(names["N"] if len(nd_range.global_size) < 2 else names["X"], np.iinfo(dtype).max))
     else:
-        most = names["N"] if below is None else int(evaluate_size(below, names))
-        made = rng.integers(0, max(1, min(most, np.iinfo(dtype).max + 1)), count)
+        limit = names["N"] if below is None else int(evaluate_size(below, names))
+        made = rng.integers(0, max(1, min(limit, np.iinfo(dtype).max + 1)), count)
     return np.ascontiguousarray(made, dtype)
 
 
-def num_bytes(argument: Argument, rules: Rules, shape: Shape) -> int:
+def num_bytes(argument: Argument, annotations: Annotations, nd_range: NDRange) -> int:
     """Bytes of a buffer, without making it."""
     dtype, width = argument.element
-    return int(np.dtype(dtype).itemsize) * width * argument.elements(rules, shape)
-
-
-def local_bytes(arguments: list[Argument], rules: Rules, shape: Shape) -> int:
-    """Local memory that the arguments of a kernel take."""
-    return sum(num_bytes(one, rules, shape) for one in arguments if one.space == "local")
+    return int(np.dtype(dtype).itemsize) * width * argument.elements(annotations, nd_range)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ncc.errors import InputError, NccError
 
-_WHAT_TO_INSTALL = (
+_HOW_TO_INSTALL = (
     "a CPU needs PoCL (in ncc's checkout, pip install -c constraints.txt '.[measure]'; or Debian's pocl-opencl-icd), "
     "a GPU its vendor's driver "
     "(intel-opencl-icd, mesa-opencl-icd, nvidia-opencl-icd, rocm-opencl-icd)"
@@ -20,7 +20,7 @@ _NEW_PROCESSOR = (
     "the processor is newer than this PoCL's LLVM: get another PoCL, as by 'apt install pocl-opencl-icd' or "
     "'conda install -c conda-forge pocl', or another driver for CPUs"
 )
-_PLACE = re.compile(r"\S+\.cl:(\d+):\d+: ")
+_LOCATION = re.compile(r"\S+\.cl:(\d+):\d+: ")
 """Where an error is: in a copy of the source, of a name that its user does not know."""
 _TRIVIAL = "__kernel void fill(__global int *a) { a[get_global_id(0)] = 0; }"
 
@@ -32,7 +32,7 @@ class Device:
     Attributes:
         name: The driver's name for it, with a number where several have the same.
         kind: "CPU", "GPU" or "other".
-        platform: The driver.
+        driver: The driver.
         compute_units: Number of compute units.
         max_wgsize: Most work-items in a work-group.
         memory_bytes: Global memory.
@@ -41,7 +41,7 @@ class Device:
 
     name: str
     kind: str
-    platform: str
+    driver: str
     compute_units: int
     max_wgsize: int
     memory_bytes: int
@@ -60,39 +60,39 @@ def _handles() -> dict[Device, Any]:
     try:
         import pyopencl as cl
     except ImportError as error:
-        raise NccError(f"devices are measured with pyopencl, which is missing: {_WHAT_TO_INSTALL}") from error
+        raise NccError(f"devices are measured with pyopencl, which is missing: {_HOW_TO_INSTALL}") from error
     try:
-        found = [handle for platform in cl.get_platforms() for handle in platform.get_devices()]
+        all_handles = [handle for platform in cl.get_platforms() for handle in platform.get_devices()]
     except cl.Error:  # no driver, or one without devices
-        found = []
+        all_handles = []
     kinds = {cl.device_type.CPU: "CPU", cl.device_type.GPU: "GPU"}
     times: Counter[str] = Counter()
     handles = {}
-    for handle in found:
+    for handle in all_handles:
         name = " ".join(handle.name.split())
         times[name] += 1
-        described = Device(
+        device = Device(
             name=name if times[name] == 1 else f"{name} #{times[name]}",
             kind=next((kind for flag, kind in kinds.items() if handle.type & flag), "other"),
-            platform=" ".join(handle.platform.name.split()),
+            driver=" ".join(handle.platform.name.split()),
             compute_units=handle.max_compute_units,
             max_wgsize=handle.max_work_group_size,
             memory_bytes=handle.global_mem_size,
             local_bytes=handle.local_mem_size,
         )
-        handles[described] = handle
+        handles[device] = handle
     return handles
 
 
 def list_devices() -> list[Device]:
-    """Lists the OpenCL devices that the installed drivers offer, like ``ncc devices``.
+    """List the OpenCL devices that the installed drivers offer, like ``ncc devices``.
 
     Raises:
         NccError: The package pyopencl is missing, or no driver shows a device.
     """
     devices = list(_handles())
     if not devices:
-        raise NccError(f"no OpenCL driver shows a device: {_WHAT_TO_INSTALL}")
+        raise NccError(f"no OpenCL driver shows a device: {_HOW_TO_INSTALL}")
     return devices
 
 
@@ -104,66 +104,60 @@ def choose_devices(names: Sequence[str] | None, progress: Callable[[str], None] 
         NccError: There are no devices, or one that is named, or all, compile nothing.
     """
     devices = list_devices()
-    if names is None:
-        return _those_that_compile(devices, progress)
-    chosen: list[Device] = []
-    for name in names:
-        fitting = [one for one in devices if name == one.name]
-        fitting = fitting or [one for number, one in enumerate(devices, 1) if name == str(number)]
-        fitting = fitting or [one for one in devices if name.lower() in one.name.lower()]
-        if len(fitting) != 1:
-            all_names = ", ".join(f"{number}: {one.name}" for number, one in enumerate(devices, 1))
-            raise InputError(f"device {name!r} fits {len(fitting)} of the devices here ({all_names}); expected one")
-        if fitting[0] in chosen:
-            raise InputError(f"device {name!r} is {fitting[0].name}, which was named before")
-        chosen += fitting
-    return [_compiling(one) for one in chosen]
-
-
-def _those_that_compile(devices: Sequence[Device], progress: Callable[[str], None] | None) -> list[Device]:
-    chosen, failed = [], []
-    for device in devices:
+    chosen = [_find_device(devices, name) for name in names or ()]
+    for position, device in enumerate(chosen):
+        if device in chosen[:position]:
+            raise InputError(f"device {device.name!r} is named twice, by {', '.join(names or ())}")
+    usable = []
+    for device in chosen or devices:
         try:
-            chosen.append(_compiling(device))
+            _check_compiler(device)
+            usable.append(device)
         except NccError as error:
-            failed.append(error)
-    if not chosen:
-        raise failed[0]
-    if progress:
-        for reason in failed:
-            progress(f"passed over: {reason}")
-    return chosen
+            if chosen or (device == devices[-1] and not usable):
+                raise
+            if progress:
+                progress(f"passed over: {error}")
+    return usable
 
 
-def _compiling(device: Device) -> Device:
-    """The same device, if it compiles anything at all."""
+def _find_device(devices: list[Device], name: str) -> Device:
+    matches = [device for device in devices if name == device.name]
+    matches = matches or [device for number, device in enumerate(devices, 1) if name == str(number)]
+    matches = matches or [device for device in devices if name.lower() in device.name.lower()]
+    if len(matches) != 1:
+        all_names = ", ".join(f"{number}: {device.name}" for number, device in enumerate(devices, 1))
+        raise InputError(f"device {name!r} fits {len(matches)} of the devices here ({all_names}); expected one")
+    return matches[0]
+
+
+def _check_compiler(device: Device) -> None:
     import pyopencl as cl
 
     try:
         cl.Program(cl.Context([open_device(device.name)]), _TRIVIAL).build()
     except cl.Error as error:
-        raise NccError(f"{device.name} compiles no OpenCL C at all: {refusal(error)}") from error
-    return device
+        raise NccError(f"{device.name} compiles no OpenCL C at all: {compiler_error(error)}") from error
 
 
-def refusal(error: Exception) -> str:
-    """What a compiler said, in one line, and what to do where it is PoCL that does not know the processor."""
+def compiler_error(error: Exception) -> str:
+    """A compiler's error in one line, and what to do where it is PoCL that does not know the processor."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = _PLACE.sub(r"line \1: ", next((line for line in lines if "error:" in line), lines[-1]))
-    return f"{said} ({_NEW_PROCESSOR})" if "unknown target CPU" in said else said
+    reason = _LOCATION.sub(r"line \1: ", next((line for line in lines if "error:" in line), lines[-1]))
+    return f"{reason} ({_NEW_PROCESSOR})" if "unknown target CPU" in reason else reason
 
 
 @contextmanager
-def without_messages() -> Iterator[None]:
-    """Has what a driver's compiler prints by itself go nowhere; what it says of errors comes with them."""
+def silence() -> Iterator[None]:
+    """Discard what a driver's compiler prints by itself; its errors bring their messages with them."""
     sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
         os.close(nowhere)
 
 

@@ -1,94 +1,257 @@
-"""``ncc measure``: every kernel at every size on every device, as far as time allows; resumable.
+"""``ncc measure``, and the sweep that ``ncc calibrate`` shares: launches of kernels on devices, resumable.
 
-``ncc calibrate`` orders launches by what they teach: log times are a Gaussian process over sizes and what
-kernels do, with an effect of each kernel that no other shares. Measuring a launch lowers the variance of the shared
-part everywhere, by an amount that does not depend on the time found; the launch with the largest sum of that per
-second is next (active learning as Cohn 1996).
+Launches come in one of two orders. `by_size` goes kernel by kernel. `by_information` takes next what teaches most: log
+times are a Gaussian process over sizes and what kernels do, with an effect of each kernel that no other shares.
+Measuring a launch lowers the variance of the shared part everywhere, by an amount that does not depend on the time
+found; the launch with the largest sum of that per second is next (active learning as Cohn 1996).
 """
 
+import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import product
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import InputError, NccError, check_positive
 from ncc.kernels.measure.opencl import Device, choose_devices
+from ncc.kernels.measure.sources import SHIPPED_KERNELS, KernelSource, find_kernels
 from ncc.kernels.measure.table import MeasuredTable
-from ncc.kernels.measure.timing import SHIPPED_KERNELS, Bench, find_kernels, source_ids
+from ncc.kernels.measure.timing import KernelTimer
 from ncc.system.files.writing import check_writable
 
+Report = Callable[[str], None]
+
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+_SAVE_S = 20.0
+_MAX_TIMERS = 8
+# of the covariance of log times: variance of a kernel's own effect and of noise, lengths in log sizes and in features
+_KERNEL_VARIANCE, _NOISE_VARIANCE = 0.3, 0.05
+_SIZE_LENGTH, _CODE_LENGTH = 1.5, 1.0
+_SETUP_S, _LAUNCH_S = 2.0, 0.5
+"""What a new kernel and a launch are taken to cost before any was measured."""
 
 
-def parse_sizes(given: str | Sequence[int], name: str = "sizes", most: int = 2**32) -> tuple[int, ...]:
+def parse_sizes(sizes: str | Sequence[int], name: str = "sizes", max_size: int = 2**32) -> tuple[int, ...]:
     """Numbers of work-items from "1K:16M", in steps of 4, or "64,256"; K, M and G are powers of 1024.
 
     Examples:
         >>> parse_sizes("1K:64K"), parse_sizes("64,100")
         ((1024, 4096, 16384, 65536), (64, 100))
     """
-    sizes = _parsed(given) if isinstance(given, str) else tuple(given)
-    if not sizes or not all(1 <= size <= most for size in sizes):
+    if not isinstance(sizes, str):
+        numbers = tuple(sizes)
+    else:
+        ends = [_parse_size(part) for part in sizes.split(":")]
+        numbers = tuple(dict.fromkeys(_parse_size(part) for part in sizes.split(",")))
+        if len(ends) == 2:
+            numbers = tuple(ends[0] * 4**step for step in range(32) if 0 < ends[0] * 4**step <= ends[1])
+    if not numbers or not all(1 <= number <= max_size for number in numbers):
         raise InputError(
-            f"{name} is {given!r}; expected whole numbers from 1 to {most:,}: a range such as 1K:16M, "
+            f"{name} is {sizes!r}; expected whole numbers from 1 to {max_size:,}: a range such as 1K:16M, "
             "or a list such as 64,256"
         )
-    return sizes
+    return numbers
 
 
-def _parsed(text: str) -> tuple[int, ...]:
-    """The numbers; none where it is neither a range nor a list."""
-    found = re.fullmatch(r"\s*(\d{1,12})([KMG]?)\s*:\s*(\d{1,12})([KMG]?)\s*", text, re.IGNORECASE)
-    if found:
-        first, last = (int(found[at]) * _UNITS[found[at + 1].upper()] for at in (1, 3))
-        return tuple(first * 4**step for step in range(32) if 0 < first * 4**step <= last)
-    parts = [re.fullmatch(r"\s*(\d{1,12})([KMG]?)\s*", part, re.IGNORECASE) for part in text.split(",")]
-    return tuple(dict.fromkeys(int(part[1]) * _UNITS[part[2].upper()] if part else 0 for part in parts))
+def _parse_size(text: str) -> int:
+    match = re.fullmatch(r"\s*(\d{1,12})([KMG]?)\s*", text, re.IGNORECASE)
+    return int(match[1]) * _UNITS[match[2].upper()] if match else 0
 
 
-_OF_KERNEL = 0.3
-_NOISE = 0.05
-_SIZE_LENGTH = 1.5
-_CODE_LENGTH = 1.0
+class Point(NamedTuple):
+    """A launch: the kernel's index, work-items and those of a group as asked for, and those of a group as they come."""
+
+    kernel: int
+    size: int
+    wgsize: int
+    group: int
 
 
-def covariance_of(sizes: Floats, code: Floats) -> Floats:
-    """Covariance, (n, n) float64, of launches by log sizes, (n, s), and features of their kernels, (n, k)."""
-    near_sizes = np.exp(-0.5 * _distances(sizes) / _SIZE_LENGTH**2)
-    scaled = (code - code.mean(axis=0)) / np.where(np.ptp(code, axis=0) > 0, code.std(axis=0), np.inf)
-    near_code = np.exp(-0.5 * _distances(scaled) / (_CODE_LENGTH**2 * max(1, code.shape[1])))
-    return near_sizes * (0.2 + 0.8 * near_code)
+class Sweep:
+    """Kernels that are measured on devices, into a table that may have some of them; use it as a context manager."""
+
+    def __init__(
+        self,
+        kernels: Sequence[KernelSource],
+        devices: Sequence[Device],
+        table: MeasuredTable,
+        sizes: Sequence[int],
+        wgsizes: Sequence[int],
+        *,
+        seed: int,
+        timeout_s: float,
+        measurement_time: float,
+        min_devices: int = 1,
+    ) -> None:
+        """Start nothing yet; numbers are those of a `KernelTimer`."""
+        self.kernels, self.devices, self.table = kernels, list(devices), table
+        self._min_devices, self._measurement_time = min_devices, measurement_time
+        self._open = partial(KernelTimer, seed=seed, timeout_s=timeout_s, measurement_time=measurement_time)
+        self._folder = table.path.parent.absolute()
+        self._timers: OrderedDict[int, KernelTimer] = OrderedDict()
+        self.points: list[Point] = []
+        for index, kernel in enumerate(kernels):
+            for size in sorted(sizes):
+                groups = {group: wgsize for wgsize in reversed(wgsizes) if (group := kernel.group(size, wgsize))}
+                self.points += [Point(index, size, wgsize, group) for group, wgsize in reversed(groups.items())]
+        if not self.points:
+            raise InputError(f"no work-group of {list(wgsizes)} fits into any of {list(sizes)} work-items")
+        ids = {(os.path.relpath(kernel.file, self._folder), kernel.name): kernel.source_id for kernel in kernels}
+        table.drop_changed(ids)
+        self._done = {row.key for row in table.rows}
+        self._save_at = time.monotonic() + _SAVE_S
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for timer in self._timers.values():
+            timer.close()
+        self.table.save()
+
+    def is_measured(self, point: Point, device: Device) -> bool:
+        """Whether a launch was measured on a device."""
+        kernel = self.kernels[point.kernel]
+        return (kernel.source_id, kernel.name, device.name, point.size, point.group) in self._done
+
+    def has_failed(self, point: Point, device: Device) -> bool:
+        """Whether the kernel failed on a device, where no more launches are measured."""
+        return f"{self.kernels[point.kernel].name} on {device.name}" in self.table.failed
+
+    def missing(self, point: Point) -> list[Device]:
+        """Devices on which a launch is still to be measured."""
+        devices = [device for device in self.devices if not self.is_measured(point, device)]
+        return [device for device in devices if not self.has_failed(point, device)]
+
+    def has_timer(self, kernel: int) -> bool:
+        """Whether a kernel is ready to be measured, and need not be compiled first."""
+        return kernel in self._timers
+
+    def run(self, order: Iterable[Point]) -> None:
+        """Measure launches on the devices that miss them.
+
+        Raises:
+            NccError: Too few devices are left; what was measured is kept.
+        """
+        for point in order:
+            timer = self._open_timer(point.kernel)
+            for device in self.missing(point):
+                self._measure(point, device, timer)
+            if time.monotonic() > self._save_at:
+                self.table.save()
+                self._save_at = time.monotonic() + _SAVE_S
+
+    def _measure(self, point: Point, device: Device, timer: KernelTimer) -> None:
+        kernel, failed = self.kernels[point.kernel], self.table.failed
+        name, where = f"{kernel.name} on {device.name}", f"at {point.size:,} on {device.name}"
+        try:
+            row = timer.measure(device, point.size, point.wgsize)
+        except InputError as error:
+            failed[name] = str(error)
+        except NccError as error:
+            failed[name] = f"{error} ({where}); larger sizes are left out"
+            if not timer.is_connected(device):
+                failed[name] = f"{device.name} is gone; what was measured is kept"
+                self.devices.remove(device)
+                if len(self.devices) < self._min_devices:
+                    raise NccError(
+                        f"{device.name} is gone; {self.table.path} keeps {len(self.table.rows)} rows"
+                    ) from error
+        else:
+            self.table.add(row)
+            self._done |= {row.key, (kernel.source_id, kernel.name, device.name, point.size, point.group)}
+            if row.time_ms > 1e3 * self._measurement_time:
+                took = f"takes {row.time_ms / 1e3:.2g} s {where}"
+                failed[name] = f"kernel {kernel.name}: {took}; larger sizes are left out"
+
+    def _open_timer(self, kernel: int) -> KernelTimer:
+        """The timer of a kernel; those used longest ago make room for it."""
+        if kernel not in self._timers:
+            while len(self._timers) >= _MAX_TIMERS:
+                self._timers.popitem(last=False)[1].close()
+            self._timers[kernel] = self._open(self.kernels[kernel], self._folder)
+        self._timers.move_to_end(kernel)
+        return self._timers[kernel]
 
 
-def _distances(rows: Floats) -> Floats:
-    squares = (rows**2).sum(axis=1)
-    return np.maximum(squares[:, None] + squares[None, :] - 2 * rows @ rows.T, 0)
+def by_size(sweep: Sweep, end: float, report: Report) -> Iterator[Point]:
+    """Take one kernel after the other, small sizes first; each has an equal part of the time until ``end``."""
+    for index, kernel in enumerate(sweep.kernels):
+        now, num_rows, failed = time.monotonic(), len(sweep.table.rows), set(sweep.table.failed)
+        kernel_end = now + (end - now) / (len(sweep.kernels) - index)
+        for point in sweep.points:
+            if point.kernel == index and sweep.missing(point) and time.monotonic() <= kernel_end:
+                yield point
+        reasons = dict.fromkeys(reason for name, reason in sweep.table.failed.items() if name not in failed)
+        line = f"{index + 1} of {len(sweep.kernels)}: {kernel.name}: {len(sweep.table.rows) - num_rows} rows"
+        report("; ".join([line, *reasons]))
 
 
-class Chooser:
+def by_information(sweep: Sweep, end: float, report: Report) -> Iterator[Point]:
+    """Take the launch next that teaches most per second about all others, until ``end``."""
+    points = sweep.points
+    kernel = np.array([point.kernel for point in points])
+    sizes = np.log(np.array([(point.size, point.wgsize) for point in points], np.float64))
+    selector = LaunchSelector(sizes, np.array([sweep.kernels[index].features for index in kernel]), kernel)
+    for launch, point in enumerate(points):
+        if all(sweep.is_measured(point, device) for device in sweep.devices):
+            selector.observe(launch)
+    setup_s, launch_s = [_SETUP_S], defaultdict[int, list[float]](list)
+    while time.monotonic() < end:
+        missing = (sweep.missing(point) for point in points)
+        failed = (any(sweep.has_failed(point, device) for device in sweep.devices) for point in points)
+        is_open = np.array([bool(devices) and not has for devices, has in zip(missing, failed, strict=True)])
+        if not is_open.any():
+            return
+        ready = np.array([sweep.has_timer(index) for index in kernel])
+        costs = np.array([np.mean(launch_s[point.size] or _LAUNCH_S) for point in points])
+        launch = selector.next_launch(costs + np.mean(setup_s) * ~ready, is_open)
+        selector.observe(launch)
+        point, started = points[launch], time.monotonic()
+        yield point
+        (launch_s[point.size] if ready[launch] else setup_s).append(time.monotonic() - started)
+        name, left = sweep.kernels[point.kernel].name, (end - time.monotonic()) / 60
+        report(f"{len(sweep.table.rows)} rows, {left:.1f} min left: {name} at {point.size:,}")
+
+
+class LaunchSelector:
     """Keeps what is not known yet of launches, and says which of them to measure."""
 
     def __init__(self, sizes: Floats, code: Floats, kernel: Ints) -> None:
         """Start from log sizes, (n, s), and features of kernels, (n, k), and indices of the kernels, (n,)."""
-        self._shared = covariance_of(sizes, code)
-        self._whole = self._shared + _OF_KERNEL * (kernel[:, None] == kernel[None, :])
+        self._shared = covariance(sizes, code)
+        self._whole = self._shared + _KERNEL_VARIANCE * (kernel[:, None] == kernel[None, :])
 
-    def choose(self, seconds: Floats, allowed: Bools) -> int:
-        """The allowed launch, (n,) bool, that teaches most per second, (n,) float64."""
-        gain = (self._shared**2).sum(axis=0) / (np.diag(self._whole) + _NOISE)
-        return int(np.argmax(np.where(allowed, gain / seconds, -1.0)))
+    def next_launch(self, seconds: Floats, is_open: Bools) -> int:
+        """The open launch, (n,) bool, that teaches most per second, (n,) float64."""
+        gain = (self._shared**2).sum(axis=0) / (np.diag(self._whole) + _NOISE_VARIANCE)
+        return int(np.argmax(np.where(is_open, gain / seconds, -1.0)))
 
     def observe(self, launch: int) -> None:
-        """Counts a launch as measured."""
-        weight = self._whole[launch] / (self._whole[launch, launch] + _NOISE)
+        """Count a launch as measured."""
+        weight = self._whole[launch] / (self._whole[launch, launch] + _NOISE_VARIANCE)
         self._shared = self._shared - np.outer(self._shared[:, launch], weight)
         self._whole = self._whole - np.outer(self._whole[:, launch], weight)
+
+
+def covariance(sizes: Floats, code: Floats) -> Floats:
+    """Covariance, (n, n) float64, of launches by log sizes, (n, s), and features of their kernels, (n, k)."""
+    near_sizes = np.exp(-0.5 * _squared_distances(sizes) / _SIZE_LENGTH**2)
+    scaled = (code - code.mean(axis=0)) / np.where(np.ptp(code, axis=0) > 0, code.std(axis=0), np.inf)
+    near_code = np.exp(-0.5 * _squared_distances(scaled) / (_CODE_LENGTH**2 * max(1, code.shape[1])))
+    return near_sizes * (0.2 + 0.8 * near_code)
+
+
+def _squared_distances(rows: Floats) -> Floats:
+    squares = (rows**2).sum(axis=1)
+    return np.maximum(squares[:, None] + squares[None, :] - 2 * rows @ rows.T, 0)
 
 
 @dataclass(frozen=True)
@@ -133,9 +296,9 @@ def measure_kernels(
     timeout_s: float = 30.0,
     seconds: float = 1.0,
     seed: int = 204,
-    progress: Callable[[str], None] | None = None,
+    progress: Report | None = None,
 ) -> Measurements:
-    """Times OpenCL kernels on devices; called again with the same table, it resumes where it was stopped.
+    """Time OpenCL kernels on devices; called again with the same table, it resumes where it was stopped.
 
     A kernel runs in a process of its own, with arguments made by type and size. It is timed if it terminates,
     writes output, is deterministic, depends on its input and stays within its buffers.
@@ -158,38 +321,19 @@ def measure_kernels(
         NccError: The package pyopencl, drivers or all devices are missing.
     """
     path = Path(output)
-    all_sizes, groups = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
-    _check(path, budget_minutes=budget_minutes, timeout_s=timeout_s, seconds=seconds)
-    chosen = choose_devices(device, progress)
-    table = MeasuredTable.load(path)
-    found, failed_files = find_kernels([str(kernel) for kernel in kernels or [SHIPPED_KERNELS]])
-    if not found:
-        raise InputError("; ".join(failed_files.values()) or "there is no kernel in what was given")
-    table.failed |= failed_files
-    table.begin(source_ids(found, path.parent))
-    end = time.monotonic() + (budget_minutes * 60 if budget_minutes else float("inf"))
-    is_complete = True
-    for number, kernel in enumerate(found):
-        now = time.monotonic()
-        share = now + (end - now) / (len(found) - number)
-        with Bench(kernel, path.parent, seed=seed, timeout_s=timeout_s, seconds=seconds) as bench:
-            points = list(_points(bench, chosen, all_sizes, groups, table))
-            known = len(table.rows)
-            for point in points:
-                if time.monotonic() > share:
-                    is_complete = False
-                    break
-                row = bench.measure(*point)
-                table.add([row] if row else [])
-            table.failed |= {f"{kernel.name} on {name}": reason for name, reason in bench.failed.items()}
-            chosen = [one for one in chosen if one.name not in bench.gone]
-            if points:
-                table.save()
-            if progress:
-                reasons = "".join(f"; {reason}" for reason in dict.fromkeys(bench.failed.values()))
-                progress(f"{number + 1} of {len(found)}: {kernel.name}: {len(table.rows) - known} rows{reasons}")
-            if not chosen:
-                raise NccError(f"all devices are gone; {path} has {len(table.rows)} rows")
+    grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
+    if path.suffix != ".parquet":
+        raise InputError(f"{path}: expected a file that ends in .parquet")
+    check_writable(path)
+    check_positive(budget_minutes=budget_minutes, timeout_s=timeout_s, seconds=seconds)
+    devices, table = choose_devices(device, progress), MeasuredTable.load(path)
+    sources, failed = find_kernels([str(kernel) for kernel in kernels or [SHIPPED_KERNELS]])
+    table.failed |= failed
+    limits: dict[str, Any] = {"seed": seed, "timeout_s": timeout_s, "measurement_time": seconds}
+    with Sweep(sources, devices, table, *grid, **limits) as sweep:
+        end = time.monotonic() + (budget_minutes * 60 if budget_minutes else np.inf)
+        sweep.run(by_size(sweep, end, progress or (lambda _line: None)))
+        is_complete = not any(sweep.missing(point) for point in sweep.points)
     return Measurements(
         table=path,
         num_rows=len(table.rows),
@@ -198,28 +342,3 @@ def measure_kernels(
         failed=dict(table.failed),
         is_complete=is_complete,
     )
-
-
-def _points(
-    bench: Bench,
-    devices: Sequence[Device],
-    sizes: Sequence[int],
-    wgsizes: Sequence[int],
-    table: MeasuredTable,
-) -> Iterator[tuple[Device, int, int]]:
-    """What is still to be measured, small sizes first, one device after the other at each."""
-    done = {row.key for row in table.rows}
-    kernel = bench.kernel
-    for size in sorted(sizes):
-        groups = {kernel.group(size, wgsize): wgsize for wgsize in reversed(wgsizes)}
-        for (group, wgsize), device in product(reversed(groups.items()), devices):
-            known = (kernel.source_id, kernel.name, device.name, size, group) in done
-            if group and not known and f"{kernel.name} on {device.name}" not in table.failed:
-                yield device, size, wgsize
-
-
-def _check(path: Path, **numbers: float | None) -> None:
-    if path.suffix != ".parquet":
-        raise InputError(f"{path}: expected a file that ends in .parquet")
-    check_writable(path)
-    check_positive(**numbers)

@@ -1,13 +1,13 @@
 """Tables of times: launches of kernels × devices, as ``ncc measure`` writes and ``ncc train devmap`` reads them.
 
 A row is one kernel at one size on one device. `COLUMNS` is the format, as Parquet or CSV. ``ncc measure`` rewrites its
-table after every kernel, and reads it to resume.
+table as it goes, and reads it to resume.
 """
 
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -42,7 +42,8 @@ REQUIRED = ("kernel_file", "kernel", "device", "time_ms")
 
 _SIZES = ("global_size", "local_size", "transfer_bytes")
 _NUMBERS = tuple(name for name in COLUMNS if name.endswith(("_size", "_bytes", "_ms", "_low", "_high")))
-_LARGEST_MS = 1e12
+_MAX_MS = 1e12
+_METADATA = b"ncc.kernels.measure"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,76 +89,51 @@ class LaunchTimes(Rows):
 
 
 def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
-    """Reads a table that has the columns of `COLUMNS`; others are passed over.
-
-    Returns:
-        The launches that every device of the table was measured on, in the table's order.
-    """
+    """Read the launches that every device of a table was measured on; columns that `COLUMNS` lacks are ignored."""
     path = Path(path)
     rows = read_columns(path, REQUIRED, list(COLUMNS))
-    numbers = {name: read_numbers(path, rows, name, _LARGEST_MS * 1e6) for name in _NUMBERS}
-    check_measured(path, rows, numbers["time_ms"], _LARGEST_MS)
+    numbers = {name: read_numbers(path, rows, name, _MAX_MS * 1e6) for name in _NUMBERS}
+    check_measured(path, rows, numbers["time_ms"], _MAX_MS)
     devices = tuple(dict.fromkeys(row["device"] for row in rows))
     if len(devices) < 2:
         raise DataError(f"{path}: one device, {devices[0]!r}; expected two or more, since devices are compared")
     sizes = np.stack([numbers[name] for name in _SIZES], axis=1)
     first: dict[tuple[Any, ...], int] = {}
-    found: dict[tuple[int, int], int] = {}
+    seen: dict[tuple[int, int], int] = {}
     times = np.full((len(rows), len(devices)), np.nan)
-    for number, (row, size) in enumerate(zip(rows, np.nan_to_num(sizes, nan=-1).tolist(), strict=True)):
-        launch = first.setdefault((row["kernel_file"], row["kernel"], *size), number)
+    for index, (row, size) in enumerate(zip(rows, np.nan_to_num(sizes, nan=-1).tolist(), strict=True)):
+        launch = first.setdefault((row["kernel_file"], row["kernel"], *size), index)
         device = devices.index(row["device"])
-        before = found.setdefault((launch, device), number)
-        if before != number:
+        before = seen.setdefault((launch, device), index)
+        if before != index:
             raise DataError(
-                f"{path}: rows {before} and {number} (from 0) are one launch of {row['kernel']} on one device, "
+                f"{path}: rows {before} and {index} (from 0) are one launch of {row['kernel']} on one device, "
                 f"{row['device']!r}; name two devices differently, and give one row a launch"
             )
-        times[launch, device] = numbers["time_ms"][number]
-    kept = np.flatnonzero(np.isfinite(times).all(axis=1))
-    if not len(kept):
+        times[launch, device] = numbers["time_ms"][index]
+    complete = np.flatnonzero(np.isfinite(times).all(axis=1))
+    if not len(complete):
         raise DataError(
             f"{path}: no launch was measured on all of {', '.join(devices)}; expected the same sizes on each"
         )
     files = {name: str(path.parent / name) for name in {row["kernel_file"] for row in rows}}
+    launches = [rows[index] for index in complete]
     return LaunchTimes(
         devices=devices,
-        file=np.array([files[rows[row]["kernel_file"]] for row in kept]),
-        kernel=np.array([rows[row]["kernel"] for row in kept]),
-        family=np.array([rows[row].get("family") or Path(rows[row]["kernel_file"]).stem for row in kept]),
-        suite=np.full(len(kept), path.stem),
-        global_size=sizes[kept, 0],
-        local_size=sizes[kept, 1],
-        transfer_bytes=sizes[kept, 2],
-        times_ms=times[kept],
+        file=np.array([files[row["kernel_file"]] for row in launches]),
+        kernel=np.array([row["kernel"] for row in launches]),
+        family=np.array([row.get("family") or Path(row["kernel_file"]).stem for row in launches]),
+        suite=np.full(len(launches), path.stem),
+        global_size=sizes[complete, 0],
+        local_size=sizes[complete, 1],
+        transfer_bytes=sizes[complete, 2],
+        times_ms=times[complete],
     )
 
 
-_METADATA = b"ncc.kernels.measure"
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasuredTime:
-    """A measured time.
-
-    Attributes:
-        kernel_file: File of the kernel, from the table's folder on.
-        kernel: Its name.
-        device: Name of the device.
-        global_size: Work-items.
-        local_size: Of a work-group.
-        transfer_bytes: Bytes to the device and back.
-        time_ms: Median of the wall-clock time of transfers and kernel.
-        kernel_ms: Of the kernel alone, by the driver's clock.
-        transfer_ms: Of the transfers, likewise.
-        time_low: Lower end of the 95 % interval of `time_ms`.
-        time_high: Upper end.
-        family: What kernels of one kind share, that are held out together.
-        size: The size that was asked for.
-        device_kind: "CPU", "GPU" or "other".
-        source_id: Of the file's text.
-        seconds: What it took to find out.
-    """
+    """A row of a measured table: `COLUMNS`, the size asked for, and the hash of the file."""
 
     kernel_file: str
     kernel: str
@@ -172,9 +148,7 @@ class MeasuredTime:
     time_high: float
     family: str
     size: int
-    device_kind: str
     source_id: str
-    seconds: float
 
     @property
     def launch(self) -> tuple[str, str, str, int, int, int]:
@@ -189,13 +163,7 @@ class MeasuredTime:
 
 @dataclass(eq=False)
 class MeasuredTable:
-    """Rows, and why others are missing.
-
-    Attributes:
-        path: The file.
-        rows: What was measured.
-        failed: Kernel and device → why it was not measured, or not at larger sizes.
-    """
+    """Rows, and kernel and device → why others, or those of larger sizes, are missing."""
 
     path: Path
     rows: list[MeasuredTime] = field(default_factory=list)
@@ -203,37 +171,37 @@ class MeasuredTable:
 
     @classmethod
     def load(cls, path: Path) -> "MeasuredTable":
-        """What a file has; an empty table where there is none."""
+        """Read a file; an empty table where there is none."""
         if not path.exists():
             return cls(path)
         import pyarrow
         import pyarrow.parquet
 
         try:
-            found = pyarrow.parquet.read_table(path)
-            failed = json.loads((found.schema.metadata or {})[_METADATA])
-            rows = [MeasuredTime(**row) for row in found.to_pylist()]
+            table = pyarrow.parquet.read_table(path)
+            failed = json.loads((table.schema.metadata or {})[_METADATA])
+            rows = [MeasuredTime(**row) for row in table.to_pylist()]
         except (pyarrow.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
             raise InputError(f"{path}: not a table of 'ncc measure' to go on with; name another file") from error
         return cls(path, rows, failed)
 
-    def begin(self, source_ids: Mapping[tuple[str, str], str]) -> None:
-        """Forgets the rows of kernels whose files have changed since."""
+    def drop_changed(self, source_ids: Mapping[tuple[str, str], str]) -> None:
+        """Drop the rows of kernels, by file and name, whose files have changed since."""
         self.rows = [row for row in self.rows if source_ids.get(row.launch[:2], row.source_id) == row.source_id]
 
-    def add(self, rows: Iterable[MeasuredTime]) -> None:
-        """Adds rows, but for launches that are there: several sizes may come to the same launch."""
-        known = {row.launch for row in self.rows}
-        self.rows += [row for row in rows if row.launch not in known]
+    def add(self, row: MeasuredTime) -> None:
+        """Add a row unless its launch is there: several sizes may come to the same launch."""
+        if row.launch not in {other.launch for other in self.rows}:
+            self.rows.append(row)
 
     def save(self) -> None:
-        """Writes the file."""
+        """Write the file."""
         import pyarrow
         import pyarrow.parquet
 
         types = {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
         schema = pyarrow.schema(
-            [(one.name, types[one.type]) for one in fields(MeasuredTime)],  # type: ignore[index]
+            [(column.name, types[column.type]) for column in fields(MeasuredTime)],  # type: ignore[index]
             metadata={_METADATA: json.dumps(self.failed).encode()},
         )
         out = io.BytesIO()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.rooms import Chooser, covariance_of
+from tests.rooms import LaunchSelector, covariance
 
 
 def _launches():
@@ -14,25 +14,25 @@ def _launches():
 
 def test_covariance_falls_with_distance_in_size_and_code():
     sizes, code, _ = _launches()
-    covariance = covariance_of(sizes, code)
-    assert np.allclose(np.diag(covariance), 1)
-    assert covariance[0, 4] > covariance[0, 8]
-    assert covariance[0, 1] > covariance[0, 2]
+    shared = covariance(sizes, code)
+    assert np.allclose(np.diag(shared), 1)
+    assert shared[0, 4] > shared[0, 8]
+    assert shared[0, 1] > shared[0, 2]
 
 
 def test_what_is_measured_next_is_unlike_what_was():
-    chooser = Chooser(*_launches())
-    seconds, allowed = np.ones(12), np.ones(12, bool)
+    selector = LaunchSelector(*_launches())
+    seconds, is_open = np.ones(12), np.ones(12, bool)
     chosen = []
     for _ in range(6):
-        chosen.append(chooser.choose(seconds, allowed))
-        chooser.observe(chosen[-1])
-        allowed[chosen[-1]] = False
-    assert len({one % 4 for one in chosen[:3]}) == 3
-    assert {one // 4 for one in chosen} >= {2}
+        chosen.append(selector.next_launch(seconds, is_open))
+        selector.observe(chosen[-1])
+        is_open[chosen[-1]] = False
+    assert len({launch % 4 for launch in chosen[:3]}) == 3
+    assert {launch // 4 for launch in chosen} >= {2}
 
 
 def test_what_costs_much_waits():
     sizes, code, kernel = _launches()
     seconds = np.where(kernel == 2, 1e4, 1.0)
-    assert Chooser(sizes, code, kernel).choose(seconds, np.ones(12, bool)) < 8
+    assert LaunchSelector(sizes, code, kernel).next_launch(seconds, np.ones(12, bool)) < 8

@@ -3,7 +3,7 @@
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import SHIPPED_KERNELS, Job, Pool, find_kernels, run_job
+from tests.rooms import SHIPPED_KERNELS, Pool, TimingRequest, choose_devices, find_kernels, time_launch
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +27,12 @@ def test_each_has_sizes_that_work_groups_fit_into(kernels):
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_all_of_them_pass_the_checks(kernels, pocl):
-    refused = []
+    refused, [device] = [], choose_devices(pocl[1:])
     with Pool(1, 8 * 2**30) as workers:
         for kernel in kernels:
-            job = Job(kernel.source, kernel.name, kernel.dimensions, pocl[1], 16384, 64, seconds=0.001)
+            request = TimingRequest(kernel, device, 16384, 64, measurement_time=0.001)
             try:
-                assert workers.call(kernel.name, run_job, job).time_ms > 0
+                assert workers.call(kernel.name, time_launch, request).time_ms > 0
             except InputError as error:
                 refused.append(f"{kernel.name}: {error}")
     assert not refused

@@ -9,13 +9,14 @@ from typer.testing import CliRunner
 import ncc
 from ncc.errors import InputError, NccError
 from tests.kernels.measure.conftest import KERNELS
-from tests.rooms import COLUMNS, MeasuredTable, Pool, list_devices, measure_kernels, run_job
+from tests.rooms import COLUMNS, MeasuredTable, Pool, choose_devices, list_devices, open_device, time_launch
 from tests.rooms import devices_read_times as read_times
+from tests.support.refuses import refuses
 
 
 def _measure(names, output, pocl, **options):
     given = {"sizes": (1024, 4096), "wgsize": (64,), "seconds": 0.02, "timeout_s": 250, "device": pocl} | options
-    return measure_kernels([KERNELS / f"{name}.cl" for name in names], output, **given)
+    return ncc.measure_kernels([KERNELS / f"{name}.cl" for name in names], output, **given)
 
 
 def test_two_devices_are_listed(pocl):
@@ -26,43 +27,33 @@ def test_two_devices_are_listed(pocl):
 
 
 def test_a_device_is_chosen_by_number_or_part_of_its_name(pocl):
-    from tests.rooms import choose_devices
-
     assert [one.name for one in choose_devices(["2", "BASIC"])] == pocl[::-1]
-    with pytest.raises(InputError, match=r"device 'tpu' fits 0 of the devices here \(1: basic"):
+    with refuses(InputError, "device 'tpu'", "1: basic"):
         choose_devices(["tpu"])
-    with pytest.raises(InputError, match="which was named before"):
+    with refuses(InputError, pocl[0], "twice"):
         choose_devices(["1", "basic"])
 
 
 def test_no_driver_says_what_to_install(monkeypatch):
     cl = pytest.importorskip("pyopencl", reason="needs the extra measure")
     monkeypatch.setattr(cl, "get_platforms", list)
-    with pytest.raises(
-        NccError, match=r"no OpenCL driver shows a device: .*pip install -c constraints.txt '\.\[measure\]'"
-    ):
+    with refuses(NccError, "no OpenCL driver", "pip install -c constraints.txt '.[measure]'"):
         ncc.list_devices()
 
 
 def test_a_driver_that_compiles_nothing_says_what_to_do(pocl, monkeypatch):
     import pyopencl as cl
 
-    from tests.rooms import choose_devices
-
     def build(*_):
         raise cl.Error("clBuildProgram failed\n\nerror: unknown target CPU 'generic'\n(options: none)")
 
     monkeypatch.setattr(cl.Program, "build", build)
-    with pytest.raises(
-        NccError, match=r"compiles no OpenCL C at all: error: unknown .*'generic' \(the processor is newer"
-    ):
+    with refuses(NccError, "compiles no OpenCL C", "'generic'", "the processor is newer"):
         choose_devices(None)
 
 
 def test_a_device_that_compiles_nothing_is_passed_over(pocl, monkeypatch):
     import pyopencl as cl
-
-    from tests.rooms import choose_devices
 
     build, asked = cl.Program.build, []
 
@@ -75,16 +66,14 @@ def test_a_device_that_compiles_nothing_is_passed_over(pocl, monkeypatch):
     monkeypatch.setattr(cl.Program, "build", fails_once)
     told: list[str] = []
     assert [one.name for one in choose_devices(None, told.append)] == pocl[1:]
-    assert told[0].startswith(f"passed over: {pocl[0]} compiles no OpenCL C at all: error: unknown")
+    assert told[0].startswith(f"passed over: {pocl[0]} ")
     asked.clear()
-    with pytest.raises(NccError, match="compiles no OpenCL C at all"):
+    with refuses(NccError, pocl[0], "OpenCL C"):
         choose_devices(["1"])
 
 
 def test_two_devices_of_one_name_are_numbered(pocl, monkeypatch):
     import pyopencl as cl
-
-    from tests.rooms import choose_devices, open_device
 
     [platform] = [one for one in cl.get_platforms() if one.name == "Portable Computing Language"]
     handle = platform.get_devices()[0]
@@ -98,13 +87,13 @@ def test_two_devices_of_one_name_are_numbered(pocl, monkeypatch):
     monkeypatch.setattr(cl, "get_platforms", lambda: [Twice()])
     assert [one.name for one in choose_devices(["1", "#2"])] == [pocl[0], f"{pocl[0]} #2"]
     assert open_device(f"{pocl[0]} #2") is handle
-    with pytest.raises(NccError, match="#3: the device is gone; found basic"):
+    with refuses(NccError, "#3", "gone", "basic"):
         open_device(f"{pocl[0]} #3")
 
 
 def test_without_pyopencl_too(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyopencl", None)
-    with pytest.raises(NccError, match="pyopencl, which is missing"):
+    with refuses(NccError, "pyopencl", "missing"):
         ncc.list_devices()
 
 
@@ -128,7 +117,7 @@ def test_times_are_a_table_that_heads_are_trained_on(pocl, tmp_path):
 
 def test_without_kernels_of_ones_own_it_is_those_that_ship(pocl, tmp_path):
     told: list[str] = []
-    found = measure_kernels([], tmp_path / "t.parquet", device=pocl, budget_minutes=1e-9, progress=told.append)
+    found = ncc.measure_kernels([], tmp_path / "t.parquet", device=pocl, budget_minutes=1e-9, progress=told.append)
     assert (found.num_rows, found.is_complete, len(told)) == (0, False, 168)
     assert told[0].startswith("1 of 168: ")
 
@@ -138,7 +127,7 @@ def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
     for factor in ("2.0f", "3.0f"):
         path.write_text((KERNELS / "good.cl").read_text().replace("s *", f"{factor} * s *"))
         # 1,050 work-items in groups of 64 are 1,024, too
-        found = measure_kernels([path], tmp_path / "t.parquet", device=pocl, sizes=(1024, 1050), wgsize=(64,),
+        found = ncc.measure_kernels([path], tmp_path / "t.parquet", device=pocl, sizes=(1024, 1050), wgsize=(64,),
                                 seconds=0.02, timeout_s=250)  # fmt: skip
         assert found.num_rows == 2
     assert len(read_times(tmp_path / "t.parquet")) == 1
@@ -201,12 +190,12 @@ def test_a_device_that_vanishes_ends_the_run_and_keeps_what_there_is(pocl, tmp_p
     original = Pool.call
 
     def call(self, name, function, *args):
-        if function is run_job and next(answers, None) is None:
+        if function is time_launch and next(answers, None) is None:
             raise NccError("the driver broke")
         return [] if function is list_devices else original(self, name, function, *args)
 
     monkeypatch.setattr(Pool, "call", call)
-    with pytest.raises(NccError, match=r"all devices are gone; .* has 2 rows"):
+    with refuses(NccError, pocl[0], "gone", "2 rows"):
         _measure(["good"], tmp_path / "t.parquet", pocl[:1], sizes=(1024, 4096, 16384))
     assert len(MeasuredTable.load(tmp_path / "t.parquet").rows) == 2
 
@@ -218,29 +207,23 @@ def test_a_budget_ends_it(pocl, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sizes": ()}, "sizes is"),
-        ({"wgsize": (0,)}, "wgsize is"),
-        ({"timeout_s": -1.0}, "timeout_s is -1.0; expected a number above 0"),
-        ({"budget_minutes": 0.0}, "budget_minutes is 0.0"),
-    ],
+    ("name", "value"), [("sizes", ()), ("sizes", "1K:"), ("wgsize", (0,)), ("timeout_s", -1.0), ("budget_minutes", 0.0)]
 )
-def test_numbers_out_of_range_are_refused(tmp_path, options, message):
-    with pytest.raises(InputError, match=message):
-        _measure(["good"], tmp_path / "t.parquet", None, **options)
+def test_numbers_out_of_range_are_refused(tmp_path, name, value):
+    with refuses(InputError, name, repr(value)):
+        _measure(["good"], tmp_path / "t.parquet", None, **{name: value})
 
 
 def test_a_table_of_another_kind_is_refused(pocl, tmp_path):
     (tmp_path / "t.parquet").write_text("x")
-    with pytest.raises(InputError, match="not a table of 'ncc measure' to go on with"):
+    with refuses(InputError, tmp_path / "t.parquet", "ncc measure"):
         _measure(["good"], tmp_path / "t.parquet", pocl)
-    with pytest.raises(InputError, match=r"ends in \.parquet"):
+    with refuses(InputError, "t.csv", ".parquet"):
         _measure(["good"], tmp_path / "t.csv", pocl)
 
 
 def test_no_kernels_at_all(pocl, tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with refuses(InputError, "missing.cl"):
         _measure(["missing"], tmp_path / "t.parquet", pocl)
 
 
@@ -257,6 +240,3 @@ def test_the_commands(pocl, tmp_path):
     said = ran("measure", tmp_path, "-o", tmp_path / "t.parquet", "--sizes", "1K", "--wgsize", "64", "--json")
     assert said.exit_code == 0
     assert json.loads(said.stdout)["num_rows"] == 2
-    said = ran("measure", tmp_path, "-o", tmp_path / "t.parquet", "--sizes", "1K:")
-    assert said.exit_code != 0
-    assert "sizes is '1K:'; expected whole numbers" in said.stderr

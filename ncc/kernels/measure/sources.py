@@ -1,0 +1,81 @@
+"""Kernels to be measured: those that ship, and those of files of OpenCL C, as the bundled clang finds them."""
+
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from ncc.errors import CompileError, InputError
+from ncc.ir.inputs import find_inputs, load_module
+from ncc.kernels.measure.arguments import launch_range, read_annotations
+from ncc.kernels.work import count_work
+from ncc.system.files.reading import read_input
+
+SHIPPED_KERNELS = Path(__file__).parent / "kernels"
+"""Folder of the kernels that ship, a file for each family."""
+_EXTENSIONS = (".cl", ".ocl")
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """A kernel of a file of OpenCL C, how many dimensions it has, and its features of `ncc.kernels.work`."""
+
+    file: str
+    name: str
+    source: str
+    dimensions: int
+    features: tuple[float, ...] = ()
+
+    @property
+    def family(self) -> str:
+        """The file's stem: kernels of one file are one family."""
+        return Path(self.file).stem
+
+    @property
+    def source_id(self) -> str:
+        """Hash of its file's text."""
+        return hashlib.sha256(self.source.encode()).hexdigest()[:16]
+
+    def group(self, size: int, wgsize: int) -> int | None:
+        """Work-items in a work-group at a size; None if none fits into it."""
+        try:
+            annotations = read_annotations(self.source)
+            return math.prod(launch_range(self.name, annotations, self.dimensions, size, wgsize).local_size)
+        except InputError:
+            return None
+
+
+def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]:
+    """Find the kernels of files, folders and globs; the second says why files have none."""
+    kernels: list[KernelSource] = []
+    failed: dict[str, str] = {}
+    for item in find_inputs(inputs):
+        if item.name not in inputs and not item.name.endswith(_EXTENSIONS):
+            continue
+        try:
+            if item.error:
+                raise InputError(item.error)
+            kernels += _read_kernels(item.name)
+        except (CompileError, InputError) as error:
+            failed[item.name] = str(error)
+    if not kernels:
+        raise InputError("; ".join(failed.values()) or "there is no kernel in what was given")
+    return kernels, failed
+
+
+def _read_kernels(path: str) -> list[KernelSource]:
+    if not path.endswith(_EXTENSIONS):
+        raise InputError(f"{path}: not OpenCL C; expected a file that ends in .cl")
+    source = read_input(path).decode("utf-8", "replace")
+    module = load_module(path)
+    read_annotations(source)  # which refuses what it does not understand
+    kernels = []
+    for function in range(module.num_functions):
+        if module.function_is_kernel[function]:
+            work = count_work(module, function)
+            dimensions = 1 + max((int(axis) for axis in work.dimensions if axis.isdecimal()), default=0)
+            features = tuple(work.features().tolist())
+            kernels.append(KernelSource(path, module.function_names[function], source, dimensions, features))
+    if not kernels:
+        raise InputError(f"{path}: no kernel: expected a function marked __kernel")
+    return kernels
