@@ -155,11 +155,7 @@ def read_text(
     timeout_s: float | None = None,
     verified: bool = False,
 ) -> dict[str, NDArray[Any]]:
-    """Read LLVM IR text, as any LLVM since 3.7 prints it, into the arrays of ``READER_FIELDS`` in one walk.
-
-    ``known_callees`` are names, one per line, of external functions that keep their name; None abstracts every callee.
-    ``verified`` text was printed by LLVM: words that the reader does not know are attributes, then.
-    """
+    """Read LLVM IR text, as any LLVM since 3.7 prints it, into the arrays of ``READER_FIELDS`` in one walk."""
     library = _library()
     flags = (0 if known_callees is None else _KEEP_CALLEES) | (_KEEP_IMMEDIATES if keep_immediates else 0)
     flags |= (_KEEP_CASTS if keep_casts else 0) | (_VERIFIED if verified else 0)

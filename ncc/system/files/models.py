@@ -54,10 +54,10 @@ def read_json(path: Path, *format_versions: int) -> dict[str, Any]:
         raise AssetError(f"{path}: needs more memory than there is") from error
     except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: not JSON ({error}); the file is damaged") from error
-    found = card.get("format_version") if isinstance(card, dict) else None
-    if found not in format_versions or type(found) is not int:
+    version = card.get("format_version") if isinstance(card, dict) else None
+    if version not in format_versions or type(version) is not int:
         expected = " or ".join(map(str, format_versions))
-        raise AssetError(f"{path}: format version {found!r:.40}; this ncc reads version {expected}")
+        raise AssetError(f"{path}: format version {version!r:.40}; this ncc reads version {expected}")
     return card
 
 
@@ -83,10 +83,7 @@ def read_model(
     others: str | None = None,
     max_bytes: int | None = None,
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read card and tensors that `write_model` wrote; arguments are those of `read_tensors`.
-
-    By default all tensors have an eighth of what a file may have, as half precision may become double.
-    """
+    """Read card and tensors that `write_model` wrote; arguments are those of `read_tensors`."""
     versions = (format_version,) if isinstance(format_version, int) else format_version
     card = read_json(folder / f"{stem}.json", *versions)
     path = folder / f"{stem}.safetensors"
@@ -110,15 +107,7 @@ def read_tensors(
     others: str | None = None,
     max_bytes: int | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Read arrays of a safetensors file after a look at their sizes; the others take no memory.
-
-    Args:
-        path: Path of the file.
-        names: Required arrays; a mapping gives their shapes.
-        kinds: Allowed kinds of numbers: f, i, u, b.
-        others: Regular expression of further arrays to read.
-        max_bytes: Size of all that is read; default NCC_INPUT_GB, then 2 GiB.
-    """
+    """Read arrays of a safetensors file after a look at their sizes; the others take no memory."""
     from safetensors import SafetensorError, safe_open
 
     shapes = dict(names) if isinstance(names, Mapping) else {}
@@ -126,8 +115,8 @@ def read_tensors(
     rest_bytes = max_bytes or input_limit()
     try:
         with _asset_errors(path), safe_open(path, framework="numpy") as file:
-            found = [name for name in file.keys() if name in names or re.fullmatch(others or "(?!)", name)]  # noqa: SIM118
-            for name in found:
+            present = [name for name in file.keys() if name in names or re.fullmatch(others or "(?!)", name)]  # noqa: SIM118
+            for name in present:
                 array = file.get_slice(name)
                 dtype, shape = array.get_dtype(), tuple(array.get_shape())
                 if _KINDS.get(dtype, "none") not in kinds:
@@ -139,7 +128,7 @@ def read_tensors(
                 rest_bytes -= math.prod(shape) * (1 if dtype == "BOOL" else int(dtype[1:]) // 8)
                 if rest_bytes < 0:
                     raise AssetError(f"{path}: {name!r:.80} is too large, of shape {shape}; NCC_INPUT_GB allows more")
-            arrays = {name: np.asarray(file.get_tensor(name)) for name in found}
+            arrays = {name: np.asarray(file.get_tensor(name)) for name in present}
     except (SafetensorError, TypeError, ValueError) as error:
         raise AssetError(f"{path}: not a safetensors file ({error}); the file is damaged") from error
     missing = [name for name in names if name not in arrays]

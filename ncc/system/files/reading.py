@@ -53,11 +53,7 @@ def read_input(path: str | os.PathLike[str], folder: str | os.PathLike[str] | No
 def open_input(
     path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, may_be_pipe: bool = False
 ) -> Iterator[BinaryIO]:
-    """Open a file that must lie in a folder, if one is given, and check what was opened, as links may change.
-
-    Raises:
-        InputError: The file is missing, too large, unreadable or a device, or leads out of the folder.
-    """
+    """Open a file that must lie in a folder, if one is given, and check what was opened, as links may change."""
     name = os.fspath(path)
     try:
         with os.fdopen(os.open(name, os.O_RDONLY) if folder is None else _open_inside(name, folder), "rb") as file:
@@ -102,11 +98,7 @@ def is_own_stream(source: str | os.PathLike[str]) -> bool:
 
 
 def read_stream(source: str | os.PathLike[str]) -> bytes | None:
-    """Read standard input ("-") or a pipe; None for other paths.
-
-    Raises:
-        InputError: It is empty, too long, unreadable, a device or a socket.
-    """
+    """Read standard input ("-") or a pipe; None for other paths."""
     if source == STDIN:
         return _read_to_end(sys.stdin.buffer, "standard input")
     path = Path(source)

@@ -107,16 +107,7 @@ def write_vectors(
     *,
     pooling: str | None = None,
 ) -> None:
-    """Write a table with one row per vector; its extension selects the format.
-
-    Args:
-        path: Path of the file.
-        inputs: (n,) names of the inputs.
-        labels: (n,) names of what the vectors are of.
-        vectors: (n, dim) float32.
-        places: Further columns, (n,) each.
-        pooling: How vectors were pooled: a column (.json, .csv), an array of one text (.npz) or metadata (.parquet).
-    """
+    """Write a table with one row per vector; its extension selects the format."""
     check_format(path)
     columns = plain_columns({"input": inputs, "label": labels, **(places or {})})
     write_output(path, FORMATS[path.suffix](columns, vectors, {"pooling": pooling} if pooling else {}))

@@ -60,11 +60,7 @@ def demangle(name: str) -> str:
 
 
 def _num_components(name: str) -> int:
-    """Bound the components that a mangled name expands to; 200 characters may expand to gigabytes.
-
-    A substitution expands to at most what comes before its first use or that of a newer one; a template parameter to
-    what comes before the first use of any, within a name that holds no other.
-    """
+    """Bound the components that a mangled name expands to; 200 characters may expand to gigabytes."""
     total, arguments = len(name), 0
     sizes: dict[int, int] = {}
     has_nested_names = "Z" in name[2:]

@@ -61,8 +61,7 @@ def write_output(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file that the user named, where it leads: through a link, or into a pipe or a device."""
     path = Path(path)
     with _output_errors(path):
-        special = _open_special(path)
-        if special:
+        if special := _open_special(path):
             with special:
                 special.write(data)
             return
@@ -146,11 +145,7 @@ def check_folder(*folders: Path | None) -> None:
 
 @contextmanager
 def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
-    """Make a folder and keep other processes and threads that ask for its lock out of it; nesting is allowed.
-
-    The lock is the system's, on the folder itself, and ends with its process; where there are none, as on Windows and
-    some network file systems, nothing is kept out. A new folder is removed if the block fails before it writes.
-    """
+    """Make a folder and keep other processes and threads that ask for its lock out of it; nesting is allowed."""
     name, is_new = os.path.realpath(folder), not folder.exists()
     with _output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -104,29 +104,14 @@ def confine(
     file_bytes: int | None = None,
     end_with_parent: bool = False,
 ) -> list[str]:
-    """Return the command that runs a command within limits and permissions; unchanged without a launcher.
-
-    Args:
-        command: Path of an executable, and its arguments.
-        permissions: Paths that it may use.
-        memory_bytes: Maximum address space.
-        file_bytes: Maximum size of a file that it writes.
-        end_with_parent: Kill it when the thread that started it ends.
-    """
+    """Return the command that runs a command within limits and permissions; unchanged without a launcher."""
     check_confinement()
     if not _LAUNCHER.exists():
         return list(command)
-    options: list[str] = []
-    if memory_bytes is not None:
-        options += ["--memory", str(memory_bytes)]
-    if file_bytes is not None:
-        options += ["--file", str(file_bytes)]
-    if end_with_parent:
-        options += ["--parent", str(os.getpid())]
-    for right in ("read", "write", "execute"):
-        for path in dict.fromkeys(getattr(permissions, right)):
-            options += [f"--{right}", path]
-    return [str(_LAUNCHER), *options, "--", *command]
+    limits = {"memory": memory_bytes, "file": file_bytes, "parent": os.getpid() if end_with_parent else None}
+    options = [(name, str(limit)) for name, limit in limits.items() if limit is not None]
+    options += [(right, path) for right, paths in vars(permissions).items() for path in dict.fromkeys(paths)]
+    return [str(_LAUNCHER), *(part for name, value in options for part in (f"--{name}", value)), "--", *command]
 
 
 def launcher_failure(returncode: int, stderr: bytes) -> OSError | None:
@@ -152,8 +137,7 @@ def describe_confinement() -> str:
     """Describe what confines compilers and LLVM on this system."""
     if not _LAUNCHER.exists():
         return "none (time limits only)"
-    version = landlock_version()
-    return f"Landlock ABI {version}" if version else "none (limits only)"
+    return f"Landlock ABI {landlock_version()}" if landlock_version() else "none (limits only)"
 
 
 def minimal_environment() -> dict[str, str]:

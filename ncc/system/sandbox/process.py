@@ -1,7 +1,7 @@
 """Processes that untrusted input may crash, hang or fill: watched from outside, ended with all they started.
 
-Compilers, LLVM's helper and workers are of this kind. `confine` or they themselves (`ncc.system.workers.worker`) set
-their limits. What they write does not fill this process's memory.
+Their limits are set by `confine` or by themselves (`ncc.system.workers.worker`). What they write does not fill this
+process's memory.
 """
 
 import os
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Self
@@ -23,11 +23,11 @@ HEAD = struct.Struct("<Q")
 """Length of a message, before it."""
 MAX_MESSAGE_BYTES = 2**26
 
-_MAX_HEAD_BYTES = 2**20
-_MAX_TAIL_BYTES = 2**16
+_MAX_HEAD_BYTES, _MAX_TAIL_BYTES = 2**20, 2**16
 _MAX_POLL_MS = 2**31 - 1
 _PIECE_BYTES = 2**20
 _CAN_POLL = hasattr(select, "poll")  # Windows can't: a process that hangs there blocks its reader
+_READABLE, _WRITABLE = (select.POLLIN, select.POLLOUT) if _CAN_POLL else (0, 0)
 
 
 class WatchedProcess:
@@ -43,18 +43,8 @@ class WatchedProcess:
         keep_messages: bool = True,
         own_group: bool = True,
     ) -> None:
-        """Start it; `OSError` if that fails.
-
-        Args:
-            command: Executable and arguments; no shell is involved.
-            environment: Whole environment; default this process's.
-            stdin: A file or `subprocess.DEVNULL` instead of the pipe.
-            stdout: A file instead of the pipe.
-            keep_messages: Keep its standard error rather than passing it on.
-            own_group: Start it in its own group, which the terminal's keys don't reach and one signal ends.
-        """
-        self._owner = os.getpid()
-        self._own_group = own_group
+        """Start it; in a group of its own the terminal's keys don't reach it, and one signal ends all of it."""
+        self._owner, self._own_group = os.getpid(), own_group
         with ExitStack() as files:
             self._messages = temporary_file(files) if keep_messages else None
             with nullcontext() if own_group else _without_interrupts():
@@ -90,7 +80,7 @@ class WatchedProcess:
         assert self.process.stdin
         rest = memoryview(data)
         while rest:
-            _wait_for(self.process.stdin.fileno(), select.POLLOUT if _CAN_POLL else 0, deadline)
+            _wait_until(deadline, self.process.stdin.fileno(), _WRITABLE)
             with suppress(BlockingIOError):
                 rest = rest[os.write(self.process.stdin.fileno(), rest) :]
 
@@ -98,7 +88,7 @@ class WatchedProcess:
         """Read its standard output until a `time.monotonic`; EOFError if it has ended, or TimeoutError."""
         pieces = []
         while num_bytes:
-            _wait_for(self.answers, select.POLLIN if _CAN_POLL else 0, deadline)
+            _wait_until(deadline, self.answers, _READABLE)
             piece = os.read(self.answers, min(num_bytes, _PIECE_BYTES))
             if not piece:
                 raise EOFError
@@ -118,7 +108,7 @@ class WatchedProcess:
         return self.read(length, deadline)
 
     def close_stdin(self) -> None:
-        """Close its standard input: it has nothing more to do."""
+        """Let it know that there is nothing more to do."""
         assert self.process.stdin
         self.process.stdin.close()
 
@@ -131,9 +121,7 @@ class WatchedProcess:
                 self.process.wait(timeout_s)
             return self.process.returncode is not None
         try:
-            poll = select.poll()
-            poll.register(descriptor, select.POLLIN)
-            return bool(poll.poll(min(timeout_s * 1000, _MAX_POLL_MS)))
+            return bool(_poll([descriptor], _READABLE, timeout_s))
         finally:
             os.close(descriptor)
 
@@ -148,10 +136,10 @@ class WatchedProcess:
         return self.process.wait()
 
     def messages(self, max_bytes: int = _MAX_HEAD_BYTES) -> bytes:
-        """Return what it wrote to standard error; of long messages, beginning and end."""
+        """Return what it wrote to standard error; of long messages, start and end."""
         if self._messages is None:
             return b""
-        size = self._messages.seek(0, os.SEEK_END)
+        size = self.num_message_bytes()
         self._messages.seek(0)
         if size <= max_bytes + _MAX_TAIL_BYTES:
             return self._messages.read()
@@ -193,23 +181,23 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _wait_for(descriptor: int, event: int, deadline: float) -> None:
-    if _CAN_POLL:
-        poll = select.poll()
+def _poll(descriptors: Iterable[int], event: int, timeout_s: float) -> set[int]:
+    poll = select.poll()
+    for descriptor in descriptors:
         poll.register(descriptor, event)
-        left_ms = max(0.0, deadline - time.monotonic()) * 1000
-        if not poll.poll(min(left_ms, _MAX_POLL_MS)):
-            raise TimeoutError
+    return {descriptor for descriptor, _ in poll.poll(min(max(timeout_s, 0.0) * 1000, _MAX_POLL_MS))}
+
+
+def _wait_until(deadline: float, descriptor: int, event: int) -> None:
+    if _CAN_POLL and not _poll([descriptor], event, deadline - time.monotonic()):
+        raise TimeoutError
 
 
 def wait_for_answers(processes: Sequence[WatchedProcess], timeout_s: float) -> list[WatchedProcess]:
     """Return the processes that have written something or ended, once one has or the time is up."""
     if not _CAN_POLL:
         return list(processes)
-    poll = select.poll()
-    for process in processes:
-        poll.register(process.answers, select.POLLIN)
-    ready = {descriptor for descriptor, _ in poll.poll(min(timeout_s * 1000, _MAX_POLL_MS))}
+    ready = _poll([process.answers for process in processes], _READABLE, timeout_s)
     return [process for process in processes if process.answers in ready]
 
 

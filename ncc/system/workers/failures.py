@@ -8,8 +8,6 @@ from traceback import extract_tb
 
 from ncc.errors import NccError, OutputError
 
-REPORT = "; a defect of ncc, please report it"
-
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, errno.ENFILE}
 
 
@@ -23,7 +21,7 @@ def failure_reason(name: str, error: Exception) -> str:
 
 
 def is_defect(error: BaseException) -> bool:
-    """Whether only ncc can be to blame, not a lack of memory, the system or deep nesting."""
+    """Return True if only ncc can be to blame, not a lack of memory, the system or deep nesting."""
     return not isinstance(error, MemoryError | RecursionError | OSError)
 
 
@@ -40,26 +38,24 @@ def summarize_failure(name: str, error: Exception) -> str:
 
 
 def describe_failure(error: BaseException) -> str:
-    """Describe a defect of ncc by type, message and place."""
+    """Describe a defect of ncc by type, message and location."""
     frames = extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{place}{REPORT}"
+    location = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {error}{location}; a defect of ncc, please report it"
 
 
 class Warnings(logging.Handler):
-    """A context that collects the library's warnings, each with the functions that it reports as left out."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.told: dict[str, Mapping[str, str]] = {}
+    """A context that collects the library's warnings, each with the functions that it reports as skipped."""
 
     def __enter__(self) -> dict[str, Mapping[str, str]]:
+        self._collected: dict[str, Mapping[str, str]] = {}
         logging.getLogger("ncc").addHandler(self)
-        return self.told
+        return self._collected
 
     def __exit__(self, *_: object) -> None:
         logging.getLogger("ncc").removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a warning."""
-        self.told[record.getMessage()] = getattr(record, "skipped_functions", {})
+        if record.levelno >= logging.WARNING:
+            self._collected[record.getMessage()] = getattr(record, "skipped_functions", {})

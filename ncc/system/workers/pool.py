@@ -6,6 +6,7 @@ the worker could not interrupt native code that holds Python's lock. Any number 
 
 import functools
 import logging
+import math
 import pickle
 import threading
 import time
@@ -14,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ncc.errors import NccError, OutputError
 from ncc.system.sandbox import confine as confinement
@@ -26,9 +27,7 @@ from ncc.system.workers.worker import ParentPipe, limit_memory
 ITEM_SECONDS = 300.0
 """Time for reading one file and what is done with it; compilers have their own, which is added."""
 
-_GRACE_S = 2.0
-_TICK_S = 1.0
-_MESSAGE_S = 30.0
+_GRACE_S, _TICK_S, _MESSAGE_S = 2.0, 1.0, 30.0
 _MAX_STARTS = 3
 _AHEAD = 8
 """Items per worker that may be done before their turn comes."""
@@ -60,6 +59,16 @@ class Task:
             next(run)
 
 
+class _Reply(NamedTuple):
+    """Last reply to a request; "late" and "ended" have a reason as their value."""
+
+    kind: str
+    value: Any
+    num_items: int
+    is_first: bool
+    """Whether the worker had served nobody before."""
+
+
 class _Worker(WatchedProcess):
     """A process that serves requests; one that has served may have kept something of them."""
 
@@ -69,14 +78,21 @@ class _Worker(WatchedProcess):
         self._memory_bytes = memory_bytes
         self.has_served = self.is_idle = False
 
-    def ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        """Send a request; if the worker has died, the reply says so."""
-        self.has_served, self.is_idle = True, False
-        with suppress(BrokenPipeError, TimeoutError):
-            self.send(pickle.dumps((function, args, kwargs)), time.monotonic() + _MESSAGE_S)
+    def ask(self, request: tuple[Any, ...], seconds: Iterator[float]) -> _Reply:
+        """Send a request; each of its replies has its time."""
+        is_first, self.has_served, self.is_idle = not self.has_served, True, False
+        with suppress(BrokenPipeError, TimeoutError):  # if it has died, the reply says so
+            self.send(pickle.dumps(request), time.monotonic() + _MESSAGE_S)
+        num_items = -1
+        kind = "item"
+        while kind == "item":
+            kind, value = self.reply(next(seconds, math.inf))
+            num_items += 1
+        self.is_idle = kind in ("result", "error")
+        return _Reply(kind, value, num_items, is_first)
 
-    def reply(self, seconds: float = float("inf")) -> tuple[str, Any]:
-        """Return kind and value of the next reply; "late" and "ended" come with a reason instead of a value."""
+    def reply(self, seconds: float = math.inf) -> tuple[str, Any]:
+        """Return kind and value of the next reply."""
         left = seconds
         try:
             while not wait_for_answers([self], min(left, _TICK_S)):
@@ -84,14 +100,15 @@ class _Worker(WatchedProcess):
                 if left <= 0:
                     raise TimeoutError
             # a worker is no stranger: it has the rights of this process
-            kind, value = pickle.loads(self.receive(time.monotonic() + _MESSAGE_S + left, self._memory_bytes))
+            reply: tuple[str, Any] = pickle.loads(
+                self.receive(time.monotonic() + _MESSAGE_S + left, self._memory_bytes)
+            )
         except TimeoutError:
             return "late", f"took longer than {seconds:g} s"
         except (EOFError, OSError):
             self.wait(_GRACE_S)
             return "ended", describe_exit(self.end())
-        self.is_idle = kind in ("result", "error")
-        return kind, value
+        return reply
 
 
 class Pool:
@@ -125,25 +142,18 @@ class Pool:
             worker.stop(_GRACE_S)
 
     def call(self, name: str, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
-        """Call a function in a worker; function, arguments and result travel by pickle.
-
-        Raises:
-            NccError: The function raises it, the worker ended, or the time or memory did not suffice.
-        """
+        """Call a function in a worker; function, arguments and result travel by pickle."""
         return self._call(name, self._seconds, function, *args, **kwargs)
 
     def _call(self, name: str, seconds: float, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         while True:
-            with self._worker(name) as worker:
-                has_served = worker.has_served
-                worker.ask(function, *args, **kwargs)
-                kind, value = worker.reply(seconds)
-            if kind == "result":
-                return value
-            if kind == "error":
-                raise value
-            if kind != "memory" or not has_served:  # what earlier calls left may have been too much
-                raise NccError(f"{name}: {value}")
+            reply = self._ask(name, (function, args, kwargs), [seconds])
+            if reply.kind == "result":
+                return reply.value
+            if reply.kind == "error":
+                raise reply.value
+            if reply.kind != "memory" or reply.is_first:  # what earlier calls left may have been too much
+                raise NccError(f"{name}: {reply.value}")
 
     def in_order(
         self,
@@ -161,29 +171,19 @@ class Pool:
             name_of: Returns the name of an item in messages.
             runs_inline: True for an item that can't be sent to a worker.
         """
-        if self._jobs == 1:
-            yield from (functools.partial(work, item) for item in items)
-            return
         ahead: deque[Callable[[], _Result]] = deque()
         with self._threads() as threads:
             for item in items:
-                if runs_inline(item):
+                if self._jobs == 1 or runs_inline(item):
                     ahead.append(functools.partial(work, item))
                 else:
                     ahead.append(threads.submit(self.call, name_of(item), work, item).result)
-                if len(ahead) > _AHEAD * self._jobs:
+                if self._jobs == 1 or len(ahead) > _AHEAD * self._jobs:
                     yield ahead.popleft()
-            while ahead:
-                yield ahead.popleft()
+            yield from ahead
 
     def run(self, tasks: Sequence[Task]) -> Generator[None]:
-        """Run tasks, yielding after each; closes the pool.
-
-        When a worker ends, the first item that it did not answer is tried once more alone, and left out if that fails.
-
-        Raises:
-            NccError: A task raises it, workers can't be started, or end again at no item.
-        """
+        """Run tasks, yielding after each; closes the pool."""
         with self._threads() as threads:
             for future in as_completed([threads.submit(self._run, task) for task in tasks]):
                 future.result()
@@ -192,38 +192,28 @@ class Pool:
     def _run(self, task: Task) -> None:
         failed: dict[int, str] = {}
         suspects: set[int | None] = set()
-        while end := self._attempt(task, failed):
-            index, reason, is_certain = end
+        while True:
+            rest = [index for index in range(len(task.items)) if index not in failed]
+            seconds = [self._seconds + task.seconds[index] for index in rest]
+            reply = self._ask(task.name, (task.run, (failed,), {}), seconds)
+            if reply.kind == "result":
+                return
+            if isinstance(reply.value, NccError):
+                raise reply.value
+            index = rest[reply.num_items] if reply.num_items < len(rest) else None
             if index is None and index in suspects:
-                raise NccError(f"{task.name}: {reason}, twice, at no file; {_RESUME}")
+                raise NccError(f"{task.name}: {reply.value}, twice, at no file; {_RESUME}")
             if index is not None:
-                if is_certain or index in suspects:
-                    failed[index] = f"{task.items[index]}: {reason}"
-                elif error := self._failure_alone(task, index):
-                    failed[index] = error
+                if reply.kind == "late" or index in suspects:
+                    failed[index] = f"{task.items[index]}: {reply.value}"
+                else:
+                    try:
+                        self._call(task.items[index], seconds[reply.num_items], task.run_alone, index)
+                    except OutputError:
+                        raise
+                    except NccError as error:
+                        failed[index] = str(error)
             suspects.add(index)
-
-    def _attempt(self, task: Task, failed: Mapping[int, str]) -> tuple[int | None, str, bool] | None:
-        """Run a task; return the first unanswered item (None after the last), a reason, and if the item is to blame."""
-        rest = (index for index in range(len(task.items)) if index not in failed)
-        with self._worker(task.name) as worker:
-            worker.ask(task.run, failed)
-            kind = "item"
-            while kind == "item":
-                index = next(rest, None)
-                kind, value = worker.reply(float("inf") if index is None else self._seconds + task.seconds[index])
-        if isinstance(value, NccError):
-            raise value
-        return None if kind == "result" else (index, str(value), kind == "late")
-
-    def _failure_alone(self, task: Task, index: int) -> str | None:
-        try:
-            self._call(task.items[index], self._seconds + task.seconds[index], task.run_alone, index)
-        except OutputError:
-            raise
-        except NccError as error:
-            return str(error)
-        return None
 
     @contextmanager
     def _threads(self) -> Iterator[ThreadPoolExecutor]:
@@ -234,12 +224,11 @@ class Pool:
             threads.shutdown(wait=False, cancel_futures=True)
             self.close()
 
-    @contextmanager
-    def _worker(self, name: str) -> Iterator[_Worker]:
-        """Lend an idle worker or a new one, which is ended if it is not idle afterwards."""
+    def _ask(self, name: str, request: tuple[Any, ...], seconds: Iterable[float]) -> _Reply:
+        """Ask an idle worker or a new one, which is ended if it is not idle afterwards."""
         worker = self._take(name)
         try:
-            yield worker
+            return worker.ask(request, iter(seconds))
         finally:
             self._give_back(worker)
 
@@ -301,62 +290,41 @@ def serve(memory_bytes: int) -> None:
 
 
 def run_inline(task: Task) -> None:
-    """Run a task in this process; an item for which memory does not suffice twice is left out."""
-    failed: dict[int, str] = {}
-    suspects: set[int | None] = set()
-    while True:
-        rest = (index for index in range(len(task.items)) if index not in failed)
-        index = next(rest, None)
-        try:
-            for _ in task.run(failed):
-                index = next(rest, None)
-        except MemoryError:
-            if index in suspects:
-                if index is None:
-                    raise
-                failed[index] = f"{task.items[index]}: needs more memory than it may take"
-            suspects.add(index)
-        else:
-            return
+    """Run a task in this process."""
+    for _ in task.run({}):
+        pass
 
 
 def run_on_executor(executor: Executor, tasks: Sequence[Task]) -> Generator[None]:
-    """Run tasks on a caller's executor, which is not watched and stays open, yielding after each.
-
-    Raises:
-        NccError: A task raises it, or its worker ended.
-    """
+    """Run tasks on a caller's executor, which is not watched and stays open, yielding after each."""
     pending = {executor.submit(run_inline, task) for task in tasks}
     try:
         for future in as_completed(pending):
             future.result()
             yield
-    except BaseException as error:
+    except NccError:
+        raise
+    except Exception as error:
+        raise NccError(f"a worker ended abruptly ({type(error).__name__}: {error}); {_RESUME}") from error
+    finally:
         for future in pending:
             future.cancel()
-        if isinstance(error, Exception) and not isinstance(error, NccError):
-            raise NccError(f"a worker ended abruptly ({type(error).__name__}: {error}); {_RESUME}") from error
-        raise
 
 
 @contextmanager
 def cluster_executor(address: str | None, executor: Executor | None = None) -> Iterator[Executor | None]:
-    """Open the Dask cluster whose scheduler has an address as an executor; without one, return ``executor``.
-
-    Raises:
-        NccError: Dask is not installed, or no scheduler answers.
-    """
+    """Open the Dask cluster whose scheduler has an address as an executor; without one, return ``executor``."""
     if address is None:
         yield executor
         return
     try:
         from distributed import Client
+
+        client = Client(address, timeout="15s")
     except ImportError as error:
         raise NccError(
             "--scheduler needs dask.distributed: in ncc's checkout, pip install -c constraints.txt '.[cluster]'"
         ) from error
-    try:
-        client = Client(address, timeout="15s")
     except (OSError, ValueError) as error:
         raise NccError(f"no Dask scheduler answers at {address}: {error}") from error
     with client, client.get_executor(pure=False) as workers:

@@ -51,39 +51,34 @@ class Shard:
 
     def run(self, failed: Mapping[int, str]) -> Generator[None]:
         """Read the files, yielding after each, and write the shard; its reports come last and mark it as whole."""
+        import pyarrow
+        import pyarrow.parquet
+
         tables, reports = [], []
         for index, file in enumerate(self.files):
-            error, rows = (failed[index], None) if index in failed else self._read(file)
-            report = {"error": error, "num_rows": 0}
-            if rows is not None:
-                report |= {"num_rows": len(rows.vectors), **rows.report}
-                if len(rows.vectors):
-                    tables.append(vector_table(rows.columns, rows.vectors))
-            reports.append(report)
-            if index not in failed:
-                yield
+            if index in failed:
+                reports.append({"error": failed[index], "num_rows": 0})
+                continue
+            with Warnings() as warnings:
+                try:
+                    rows = self.work(file)
+                except MemoryError:  # may not be the fault of the file
+                    raise
+                except Exception as error:
+                    reports.append({"error": failure_reason(str(file), error), "num_rows": 0})
+                else:
+                    told = {"warning": "\n  ".join(warnings)} if warnings else {}
+                    reports.append({"error": None, "num_rows": len(rows.vectors), **rows.report, **told})
+                    if len(rows.vectors):
+                        tables.append(vector_table(rows.columns, rows.vectors))
+            yield
         if tables:
-            import pyarrow
-            import pyarrow.parquet
-
             with open_atomically(self.folder / "rows.parquet") as out:
                 pyarrow.parquet.write_table(pyarrow.concat_tables(tables), out)
         write_atomically(self.folder / "files.json", json.dumps(reports).encode())
 
-    def _read(self, file: InputFile) -> tuple[str | None, FileVectors | None]:
-        with Warnings() as messages:
-            try:
-                rows = self.work(file)
-            except MemoryError:  # may not be the fault of the file
-                raise
-            except Exception as error:
-                return failure_reason(str(file), error), None
-        if messages:
-            rows.report["warning"] = "\n  ".join(messages)
-        return None, rows
-
     def is_done(self) -> bool:
-        """Whether the shard is whole."""
+        """Return True if the shard is whole."""
         return (self.folder / "files.json").is_file()
 
     def by_file(self) -> "Iterator[tuple[InputFile, dict[str, Any], pyarrow.Table | None]]":
@@ -117,18 +112,7 @@ def in_shards(
     seconds: float = 0.0,
     progress: Callable[[str], None] | None = None,
 ) -> Generator[Shard]:
-    """Work on files and yield whole shards in order.
-
-    Args:
-        files: Workers must find them by these paths.
-        work: A function of a module, or a partial of one; its errors cost their file alone.
-        folder: Keeps the shards until the caller removes it; shards of an equal plan are used again.
-        jobs: Number of workers, unless there is an executor.
-        executor: An unwatched one that can see the files and the folder.
-        plan: What the shards depend on besides paths, by its ``repr``.
-        seconds: Time for a file beyond reading it.
-        progress: Called with a line of text after each shard.
-    """
+    """Work on files and yield whole shards in order."""
     digest = hashlib.sha256(repr((plan, [file.path for file in files], SHARD_FILES)).encode()).hexdigest()[:16]
     for other in folder.iterdir() if folder.is_dir() else ():
         if other.name != digest:  # of another plan
