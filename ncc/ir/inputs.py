@@ -10,11 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ncc.errors import InputError, InputFileError, IRError
-from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.languages import SOURCE_EXTENSIONS, language_of
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.run import CompiledSource
-from ncc.ir.frontend.snippets import compile_program
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.agreement import find_mismatch
 from ncc.ir.reader.module import Module
@@ -24,9 +21,12 @@ from ncc.system.files.archives import split_member
 from ncc.system.files.reading import STDIN, InputFile, read_input, read_stream, refuse_link_out
 from ncc.system.files.text import escape_control
 
+# the frontend is imported for source alone
+
 logger = logging.getLogger(__name__)
 
-_DEVICE_CODE = re.compile(rb"__global__|hip/hip_runtime\.h")
+_EXTENSIONS = IR_EXTENSIONS | SOURCE_EXTENSIONS
+_DEVICE_CODE = rb"__global__|hip/hip_runtime\.h"
 _MAX_NAMES = 3
 """Modules of an archive in a message."""
 
@@ -40,68 +40,61 @@ class Input:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return str(self.source)
 
 
 def find_inputs(arguments: Sequence[str], *, kernels: bool = False) -> list[Input]:
     """Expand the arguments of a command, folders and globs among them; ``kernels`` leaves out host code in folders."""
-    expanded: list[Input] = []
-    for argument in arguments:
-        path = Path(argument)
-        if argument == STDIN:
-            expanded.append(Input(argument))
-        elif _holds(path.is_dir):
-            found = _files_below(path, kernels)
-            known = "kernels" if kernels else f"code: {' '.join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))}"
-            expanded += found or [Input(argument, f"{argument}: no file in this folder holds {known}")]
-        elif _holds(Path(split_member(argument)[0]).exists):  # a pipe is a file; a device is refused when it is read
-            expanded += _modules(argument)
-        elif glob.has_magic(argument):
-            found_paths = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 (absolute patterns too)
-            matches = [match for match in found_paths if Path(match).is_file()]
-            nothing = [Input(argument, f"{argument}: no file matches this pattern")]
-            expanded += [item for match in matches for item in _modules(match)] or nothing
-        else:
-            expanded.append(Input(argument, f"{argument}: no such file or folder"))
-    return expanded
+    return [item for argument in arguments for item in _find(argument, kernels)]
 
 
-def _holds(question: Callable[[], bool]) -> bool:
-    """The answer of a path; False if the system can't look for it, as for a name that is too long."""
+def _find(argument: str, kernels: bool) -> list[Input]:
+    path = Path(argument)
+    if argument == STDIN:
+        return [Input(argument)]
+    if _try(path.is_dir):
+        paths = sorted(Path(parent) / name for parent, _, names in os.walk(path) for name in names)
+        paths = [file for file in paths if file.suffix in _EXTENSIONS and (not kernels or _may_hold_kernels(file))]
+        kinds = "kernels" if kernels else f"code: {' '.join(sorted(_EXTENSIONS))}"
+        nothing = Input(argument, f"{argument}: no file in this folder holds {kinds}")
+        return [item for file in paths for item in _files_of(file, path)] or [nothing]
+    if _try(Path(split_member(argument)[0]).exists):  # a pipe is a file; a device is refused when it is read
+        return _modules(argument)
+    if glob.has_magic(argument):
+        matches = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 (absolute patterns too)
+        items = [item for match in matches if Path(match).is_file() for item in _modules(match)]
+        return items or [Input(argument, f"{argument}: no file matches this pattern")]
+    return [Input(argument, f"{argument}: no such file or folder")]
+
+
+def _try(question: Callable[[], bool]) -> bool:
+    """Ask about a path; False if the system can't look for it, as for a name that is too long."""
     try:
         return question()
     except (OSError, ValueError):
         return False
 
 
-def _files_below(folder: Path, kernels: bool) -> list[Input]:
-    extensions = IR_EXTENSIONS | SOURCE_EXTENSIONS
-    found = [
-        Path(parent) / name for parent, _, names in os.walk(folder) for name in names if Path(name).suffix in extensions
-    ]
-    return [item for path in sorted(found) if not kernels or _may_hold_kernels(path) for item in _found(path, folder)]
-
-
 def _may_hold_kernels(path: Path) -> bool:
-    """False for host code, of which projects for GPUs have most."""
+    """Return False for host code, of which projects for GPUs have most."""
     if path.suffix in IR_EXTENSIONS or language_of(path) not in ("c", "c++"):
         return True
     try:
-        return not path.is_file() or _DEVICE_CODE.search(path.read_bytes()) is not None
+        return not path.is_file() or re.search(_DEVICE_CODE, path.read_bytes()) is not None
     except OSError:  # reading it will say what is wrong
         return True
 
 
 def _modules(path: str) -> list[Input]:
-    """What a file that the user named holds; an object without bitcode is refused when it is read."""
+    """List what a file that the user named holds; an object without bitcode is refused when it is read."""
     if Path(path).suffix != ".a":
         return [Input(InputFile(path))]
     nothing = Input(path, f"{path}: no file of this archive holds LLVM bitcode; {HOW_TO_EMBED}")
     return [Input(InputFile(module)) for module in modules_of(path)] or [nothing]
 
 
-def _found(path: Path, folder: Path) -> list[Input]:
+def _files_of(path: Path, folder: Path) -> list[Input]:
     try:
         mode = path.stat().st_mode
     except OSError:  # reading it will say what is wrong
@@ -119,14 +112,14 @@ def load_module(
     abstraction: Abstraction | None = None,
     readable: Sequence[str | os.PathLike[str]] = (),
 ) -> Module:
-    """Makes a module from anything that holds code.
+    """Make a module from anything that holds code.
 
     Args:
         source: A path; "-" for standard input; or the text itself: bytes, a string of more than one line, or of one
-            with a brace or semicolon where a language is named and no file is called so. A file's extension says what
+            with a brace or semicolon if a language is named and no file is called so. A file's extension says what
             it is; text and standard input are IR unless a language is named.
         options: How source is compiled, and whether IR is verified; its ``language`` overrides the extension.
-        language: The same: "c", "c++", "opencl" or "cuda"; goes before that of the options.
+        language: "c", "c++", "opencl" or "cuda"; goes before that of the options.
         abstraction: What statements keep.
         readable: Folders that source may read as well; see `compile_source`. Of a file that `find_inputs` found in a
             folder, that one as well, and the file must not be a link out of it.
@@ -142,33 +135,38 @@ def load_module(
     options = CompileOptions.of(options, language)
     if not isinstance(source, str | os.PathLike | bytes) or not source:
         raise InputError(f"source is {source!r:.80}; expected a path, text or bytes")
-    source = _as_text(source, options)
+    source, name, options = _open(source, options)
     if isinstance(source, bytes):
-        return _from_text(source, options, abstraction, "<text>")
-    if (text := read_stream(source)) is not None:
-        options = replace(options, language=options.language or language_of(source))
-        return _from_text(text, options, abstraction, os.fspath(source))
+        if options.language and not is_bitcode(source):
+            return _compile(source, name, options, abstraction)
+        try:
+            return _read_ir(source, name, options, abstraction)
+        except IRError as error:
+            if "expected top-level entity" not in str(error):
+                raise
+            hint = "text and standard input are read as LLVM IR; for source code, name its language: --language c"
+            raise IRError(f"{error}\n  {hint}", line=error.line, column=error.column) from error
     path = Path(split_member(source)[0])
-    if not _holds(path.exists):
+    if not _try(path.exists):
         raise InputFileError(f"{path}: no such file")
     readable = (*readable, *_folder_of(source))
-    if os.fspath(source).endswith(".a"):
-        first, *more = _modules(os.fspath(source))
+    if name.endswith(".a"):
+        first, *more = _modules(name)
         if more or first.error:
             names = ", ".join(module.name for module in (first, *more)[:_MAX_NAMES])
             several = f"{source}: holds {1 + len(more)} modules; name one of them: {names}, …"
             raise InputError(first.error or several)
-        source = first.name
+        source = name = first.name
     if is_ir_path(source) and options.language is None:
-        return _read_ir(source, os.fspath(source), options, abstraction)
+        return _read_ir(source, name, options, abstraction)
     if path.is_file() and path.suffix not in SOURCE_EXTENSIONS and options.language is None:
         raise InputError(
             f"{path}: extension {path.suffix!r} is not one that ncc reads "
-            f"({' '.join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))}); name the language to read it anyway"
+            f"({' '.join(sorted(_EXTENSIONS))}); name the language to read it anyway"
         )
     if path.is_file() and not read_input(source).strip():
         raise InputError(f"{path}: the file is empty; expected source code")
-    return _read_compiled(compile_source(source, options, readable=readable), os.fspath(source), abstraction)
+    return _compile(source, name, options, abstraction, readable)
 
 
 def load_program(
@@ -180,59 +178,58 @@ def load_program(
     cache: Path,
 ) -> tuple[list[Module], str]:
     """Make a module for each level of a program, and say how it compiled; C and C++ may lack their headers."""
-    options = options or CompileOptions()
-    source = _as_text(source, options)
+    source, name, options = _open(source, options or CompileOptions())
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
-    if not isinstance(source, bytes) and (text := read_stream(source)) is not None:
-        source, options = text, replace(options, language=language)
     if not language or (isinstance(source, bytes) and is_bitcode(source)):
         return [load_module(source, options=options, abstraction=abstraction)], "IR"
-    at_levels = [replace(options, optimization=level) for level in levels]
+    level_options = [replace(options, optimization=level) for level in levels]
     if language not in ("c", "c++"):
-        return [load_module(source, options=some, abstraction=abstraction) for some in at_levels], "as it is"
-    if isinstance(source, bytes):
-        name, blank = "<text>", not source.strip()
-    else:
-        name, blank = os.fspath(source), Path(source).is_file() and not read_input(source).strip()
-    if blank:
+        return [load_module(source, options=level, abstraction=abstraction) for level in level_options], "as it is"
+    is_file = isinstance(source, bytes) or Path(source).is_file()
+    if is_file and not (source if isinstance(source, bytes) else read_input(source)).strip():
         raise InputError(f"{name}: is empty; expected source code")
+    from ncc.ir.frontend.snippets import compile_program
+
     readable = () if isinstance(source, bytes) else _folder_of(source)
-    compiled = [compile_program(source, some, cache, readable=readable) for some in at_levels]
-    return [read_module(program.ir, name=name, abstraction=abstraction) for program in compiled], compiled[-1].way
+    programs = [compile_program(source, level, cache, readable=readable) for level in level_options]
+    return [read_module(program.ir, name=name, abstraction=abstraction) for program in programs], programs[-1].way
 
 
-def _as_text(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> str | os.PathLike[str] | bytes:
-    """Text as bytes; paths unchanged."""
-    if not isinstance(source, str):
-        return source
-    is_code = options.language is not None and ("{" in source or ";" in source) and not _holds(Path(source).exists)
-    return source.encode() if is_code or "\n" in source else source
+def _open(
+    source: str | os.PathLike[str] | bytes, options: CompileOptions
+) -> tuple[str | os.PathLike[str] | bytes, str, CompileOptions]:
+    """Return text as bytes, that of streams too, and other paths as they are; the name; options with the language."""
+    if isinstance(source, str):
+        is_code = options.language is not None and ("{" in source or ";" in source) and not _try(Path(source).exists)
+        source = source.encode() if is_code or "\n" in source else source
+    if isinstance(source, bytes):
+        return source, "<text>", options
+    name = os.fspath(source)
+    if (text := read_stream(source)) is not None:
+        return text, name, replace(options, language=options.language or language_of(source))
+    return source, name, options
 
 
 def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The folder that a path was found in, if it was."""
+    """Return the folder that a path was found in, if it was."""
     if not isinstance(source, InputFile) or source.folder is None:
         return ()
     refuse_link_out(source, source.folder)
     return (source.folder,)
 
 
-def _from_text(text: bytes, options: CompileOptions, abstraction: Abstraction | None, name: str) -> Module:
-    if options.language is None or is_bitcode(text):
-        try:
-            return _read_ir(text, name, options, abstraction)
-        except IRError as error:
-            if "expected top-level entity" not in str(error):
-                raise
-            hint = "text and standard input are read as LLVM IR; for source code, name its language: --language c"
-            raise IRError(f"{error}\n  {hint}", line=error.line, column=error.column) from error
-    return _read_compiled(compile_source(text, options), name, abstraction)
+def _compile(
+    source: str | os.PathLike[str] | bytes,
+    name: str,
+    options: CompileOptions,
+    abstraction: Abstraction | None,
+    readable: Sequence[str | os.PathLike[str]] = (),
+) -> Module:
+    from ncc.ir.frontend.compile import compile_source
 
-
-def _read_compiled(compiled: CompiledSource, name: str, abstraction: Abstraction | None) -> Module:
-    return replace(
-        read_module(compiled.ir, name=name, abstraction=abstraction), skipped_functions=compiled.skipped_functions
-    )
+    compiled = compile_source(source, options, readable=readable)
+    module = read_module(compiled.ir, name=name, abstraction=abstraction)
+    return replace(module, skipped_functions=compiled.skipped_functions)
 
 
 def _read_ir(

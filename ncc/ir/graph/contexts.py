@@ -69,7 +69,7 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
             statement[by_node].astype(np.int32),
             label.astype(np.int32, copy=False),
             width=width,
-            timeout_s=seconds_for(graph.module.num_bytes),
+            timeout_s=seconds_for(len(graph.module.ir)),
         )
     except TimeoutError as error:
         raise InputError(f"{graph.module.name}: {error}; a smaller width or max_degree takes less") from error

@@ -10,23 +10,23 @@ from ncc.system.files.text import demangle, escape_control
 _MAX_NAMES = 5
 _MAX_COMPARED = 20_000
 _ANONYMOUS = "(anonymous namespace)"
-_QUALIFIERS = re.compile(r"( const| volatile| ?&{1,2}| \[[^]]*\]| \(\.[^)]*\))+$")
-_ARROWS = re.compile(r"operator ?[<>-]|->")
+_QUALIFIERS = r"( const| volatile| ?&{1,2}| \[[^]]*\]| \(\.[^)]*\))+$"
+_ARROWS = r"operator ?[<>-]|->"
 """Signs that are not brackets of template arguments."""
 
 
 def find_function(module: Module, name: str) -> int:
-    """The only function of a name, as for `find_functions`."""
+    """Return the only function of a name, as for `find_functions`."""
     names, functions = module.function_names, find_functions(module, name)
     if len(functions) > 1:
-        shown = "; ".join(demangle(names[function]) for function in functions[:_MAX_NAMES])
+        listed = "; ".join(demangle(names[function]) for function in functions[:_MAX_NAMES])
         more = f" and {len(functions) - _MAX_NAMES} more" if len(functions) > _MAX_NAMES else ""
-        raise UnknownNameError(f"{module.name}: {name!r} is the name of {len(functions)} functions: {shown}{more}")
+        raise UnknownNameError(f"{module.name}: {name!r} is the name of {len(functions)} functions: {listed}{more}")
     return functions[0]
 
 
 def find_functions(module: Module, name: str) -> list[int]:
-    """All functions of a name: mangled, or as in the source, with or without parameters, arguments and namespaces."""
+    """Return all functions of a name: mangled, or as in the source, with or without parameters and scopes."""
     names = module.function_names
     if name in names:
         return [names.index(name)]
@@ -44,18 +44,18 @@ def find_functions(module: Module, name: str) -> list[int]:
 
 
 def sample_names(module: Module) -> str:
-    """The first names of the functions, for a message."""
+    """Return the first names of the functions, for a message."""
     names = module.function_names
     return ", ".join(map(demangle, names[:_MAX_NAMES])) + (", …" if len(names) > _MAX_NAMES else "") or "none"
 
 
 def _forms(name: str) -> set[str]:
-    """A mangled name as people may write it, without spaces."""
+    """Return a mangled name as people may write it, without spaces."""
     whole = demangle(name).replace(_ANONYMOUS, "{anonymous}")
-    called = _strip_parameters(whole)
-    full = [whole, called, *(_strip_return_type(one) for one in (whole, called))]
-    plain = [_strip_arguments(one) for one in full]
-    return {_plain(form) for one in (*full, *plain) for form in (one, _strip_scopes(one))}
+    forms = [whole, _strip_parameters(whole)]
+    forms += map(_strip_return_type, list(forms))
+    forms += map(_strip_arguments, list(forms))
+    return {_plain(form) for whole in forms for form in (whole, _strip_scopes(whole))}
 
 
 def _plain(name: str) -> str:
@@ -63,46 +63,44 @@ def _plain(name: str) -> str:
 
 
 def _strip_parameters(name: str) -> str:
-    name = _QUALIFIERS.sub("", name)
+    name = re.sub(_QUALIFIERS, "", name)
     depth = 0
-    for at in range(len(name) - 1, 0, -1):
-        depth += (name[at] == ")") - (name[at] == "(")
+    for position in range(len(name) - 1, 0, -1):
+        depth += (name[position] == ")") - (name[position] == "(")
         if not depth:
-            return name[:at] if name.endswith(")") else name
+            return name[:position] if name.endswith(")") else name
     return name
 
 
 def _strip_return_type(name: str) -> str:
-    """Strip the return type, with which names of templates begin."""
-    depth, cut = 0, 0
-    for at, sign in enumerate(name):
-        if name.startswith("operator", at):
+    """Strip the return type, with which names of templates start."""
+    depth = start = 0
+    for position, char in enumerate(name):
+        depth += (char in "<({[") - (char in ">)}]")
+        if name.startswith("operator", position) or (depth == 1 and char == "(" and position > start):
             break
-        depth += (sign in "<({[") - (sign in ">)}]")
-        if depth == 1 and sign == "(" and at > cut:
-            break
-        if sign == " " and not depth:
-            cut = at + 1
-    return name[cut:]
+        if char == " " and not depth:
+            start = position + 1
+    return name[start:]
 
 
 def _strip_arguments(name: str) -> str:
     """Strip arguments of templates."""
-    if _ARROWS.search(name):
+    if re.search(_ARROWS, name):
         return name
     kept, depth = [], 0
-    for sign in name:
-        depth += sign == "<"
-        kept.append(sign * (not depth))
-        depth -= sign == ">"
+    for char in name:
+        depth += char == "<"
+        kept.append("" if depth else char)
+        depth -= char == ">"
     return "".join(kept)
 
 
 def _strip_scopes(name: str) -> str:
     """Strip namespaces and classes."""
-    depth, cut = 0, 0
-    for at, sign in enumerate(name):
-        depth += (sign in "<(") - (sign in ">)")
-        if not depth and name.startswith("::", at):
-            cut = at + 2
-    return name[cut:]
+    depth = start = 0
+    for position, char in enumerate(name):
+        depth += (char in "<(") - (char in ">)")
+        if not depth and name.startswith("::", position):
+            start = position + 2
+    return name[start:]

@@ -23,23 +23,18 @@ from ncc.system.sandbox.limits import GIGABYTE, memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess
 
 _HELPER = Path(__file__).with_name("llvm_helper.py")
-_LONGEST_REASON = 500
-_LONGEST_ERRORS = 2**16
-
+_MAX_REASON, _MAX_MESSAGES = 500, 2**16
 _SECONDS = _START_SECONDS = 60.0
 _SECONDS_PER_BYTE = 1e-6
 _SECONDS_PER_OPTIMIZED_BYTE = 5e-5
 """Ten times what -O2 takes, so that no vector depends on how busy a machine is."""
 _GRACE_SECONDS = 30
-_MEMORY_EACH_BYTE = 60
+_MEMORY_PER_BYTE = 60
 """LLVM takes 7 to 30 bytes for each byte that it reads."""
-
-_BROKEN = "LLVM ERROR: Broken module found"
 _LARGE = 2**24
 """What a helper keeps of a larger module would count against the next one's limit: it ends with it."""
 
-_REQUEST = struct.Struct("<4Q")
-_ANSWER = struct.Struct("<BQ")
+_REQUEST, _ANSWER = struct.Struct("<4Q"), struct.Struct("<BQ")
 _FINE, _REFUSED, _MEMORY = range(3)
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/nix/store", "/gnu/store")
 
@@ -63,16 +58,18 @@ class _Helper(WatchedProcess):
         try:
             self.read(_ANSWER.size, time.monotonic() + _START_SECONDS)
         except (EOFError, TimeoutError) as error:
-            self.end()
-            lines = self.messages(_LONGEST_ERRORS).decode("utf-8", "backslashreplace").strip().splitlines()
-            reason = lines[-1][:_LONGEST_REASON] if lines else f"exit code {self.process.wait()}"
+            code, lines = self.end(), self.message_lines()
             self.stop()
+            reason = lines[-1][:_MAX_REASON] if lines else f"exit code {code}"
             raise NccError(f"LLVM's process can't be started: {reason}") from error
 
+    def message_lines(self) -> list[str]:
+        return self.messages(_MAX_MESSAGES).decode("utf-8", "backslashreplace").strip().splitlines()
+
     def ask(self, data: bytes, work: LLVMWork) -> bytes:
-        memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_EACH_BYTE)
-        each = _SECONDS_PER_OPTIMIZED_BYTE if work >= LLVMWork.OPTIMIZE else _SECONDS_PER_BYTE
-        limit_s = _SECONDS + len(data) * each
+        memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_PER_BYTE)
+        per_byte = _SECONDS_PER_OPTIMIZED_BYTE if work >= LLVMWork.OPTIMIZE else _SECONDS_PER_BYTE
+        limit_s = _SECONDS + len(data) * per_byte
         deadline = time.monotonic() + limit_s
         try:
             self.write(_REQUEST.pack(len(data), memory_bytes, int(limit_s) + _GRACE_SECONDS, work), deadline)
@@ -80,15 +77,15 @@ class _Helper(WatchedProcess):
             status, length = _ANSWER.unpack(self.read(_ANSWER.size, deadline))
             if length > output_limit():
                 self.end()
-                largest = f"{output_limit() / GIGABYTE:.3g} GB"
-                raise LLVMRefusalError(f"LLVM prints more than {largest}; NCC_OUTPUT_GB allows it more")
+                limit = f"{output_limit() / GIGABYTE:.3g} GB"
+                raise LLVMRefusalError(f"LLVM prints more than {limit}; NCC_OUTPUT_GB allows it more")
             answer = self.read(length, deadline)
-            self.forget_messages()  # it is idle; its warnings are not why LLVM refuses a later module
         except TimeoutError as error:
             self.end()
             raise LLVMRefusalError(f"LLVM did not finish within {limit_s:.3g} seconds and was stopped") from error
         except (BrokenPipeError, EOFError) as error:
-            raise LLVMRefusalError(self.last_words(memory_bytes)) from error
+            raise LLVMRefusalError(_describe_death(self.process.wait(), self.message_lines(), memory_bytes)) from error
+        self.forget_messages()  # it is idle; its warnings are not why LLVM refuses a later module
         if status == _MEMORY:
             self.end()
             raise LLVMRefusalError(_too_much_memory(memory_bytes))
@@ -96,39 +93,36 @@ class _Helper(WatchedProcess):
             raise LLVMRefusalError(answer.decode("utf-8", "backslashreplace"))
         return answer
 
-    def last_words(self, memory_bytes: int) -> str:
-        code = self.process.wait()
-        said = self.messages(_LONGEST_ERRORS).decode("utf-8", "backslashreplace").strip().splitlines()
-        if any("out of memory" in line or "MemoryError" in line or "bad_alloc" in line for line in said):
-            return _too_much_memory(memory_bytes)
-        broken = next((number for number, line in enumerate(said) if _BROKEN in line), 0)
-        if broken:  # LLVM verifies some old modules while it reads them, and aborts
-            return f"LLVM's verifier refuses it: {' '.join(' '.join(said[:broken]).split())[:_LONGEST_REASON]}"
-        reason = said[-1] if code in (1, 125) and said else next((line for line in said if "ERROR" in line), "")
-        return f"LLVM crashes on this input (exit code {code})" + (f": {reason[:_LONGEST_REASON]}" if reason else "")
+
+def _describe_death(code: int, messages: list[str], memory_bytes: int) -> str:
+    if any("out of memory" in line or "MemoryError" in line or "bad_alloc" in line for line in messages):
+        return _too_much_memory(memory_bytes)
+    broken = next((index for index, line in enumerate(messages) if "LLVM ERROR: Broken module found" in line), 0)
+    if broken:  # LLVM verifies some old modules while it reads them, and aborts
+        return f"LLVM's verifier refuses it: {' '.join(' '.join(messages[:broken]).split())[:_MAX_REASON]}"
+    is_last = code in (1, 125) and messages
+    reason = messages[-1] if is_last else next((line for line in messages if "ERROR" in line), "")
+    return f"LLVM crashes on this input (exit code {code})" + (f": {reason[:_MAX_REASON]}" if reason else "")
 
 
 def _too_much_memory(memory_bytes: int) -> str:
-    return (
-        f"LLVM needs more than {memory_bytes / GIGABYTE:.3g} GB of memory for this input; NCC_MEMORY_GB allows it more"
-    )
+    limit = f"{memory_bytes / GIGABYTE:.3g} GB"
+    return f"LLVM needs more than {limit} of memory for this input; NCC_MEMORY_GB allows it more"
 
 
 def _helper_command() -> list[str]:
-    """How to start a helper that reads nothing but the interpreter, its libraries, llvmlite and itself."""
+    """Return the command of a helper that reads nothing but the interpreter, its libraries, llvmlite and itself."""
     spec = importlib.util.find_spec("llvmlite")
     if spec is None or not spec.submodule_search_locations:
         raise NccError("llvmlite is not installed: pip install llvmlite")
     library = Path(spec.submodule_search_locations[0])
-    python = Path(sys.executable)
     read = [str(_HELPER), str(library), f"{library}.libs", str(library.resolve()), "/etc/ld.so.cache", "/dev/null"]
-    read += _LIBRARIES
     for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)):
         read += [f"{prefix}/{part}" for part in ("lib", "lib64", "pyvenv.cfg")]
-    permissions = Permissions(read=tuple(read), execute=(str(python), *find_loaders()))
+    permissions = Permissions(read=(*read, *_LIBRARIES), execute=(sys.executable, *find_loaders()))
     # without the user's site-packages and start-up files, of which the helper needs none
-    command = [str(python), "-I", "-S", "-B", str(_HELPER), str(library)]
-    return confine(command, permissions, file_bytes=_LONGEST_ERRORS)
+    command = [sys.executable, "-I", "-S", "-B", str(_HELPER), str(library)]
+    return confine(command, permissions, file_bytes=_MAX_MESSAGES)
 
 
 _lock = threading.Lock()
@@ -136,27 +130,27 @@ _helpers: list[_Helper] = []  # at most one
 
 
 def print_module(data: bytes, work: LLVMWork = LLVMWork.PRINT) -> bytes:
-    """Text or bitcode as LLVM prints it, after some work."""
+    """Have LLVM print text or bitcode, after some work."""
     check_confinement()  # the helper may have been started before that was required
     with _lock:
         if not _helpers:
             _helpers.append(_Helper())
-        answered = False
+        is_alive = False
         try:
             answer = _helpers[0].ask(data, work)
-            answered = True
+            is_alive = True
         except LLVMRefusalError:
-            answered = _helpers[0].process.poll() is None
+            is_alive = _helpers[0].process.poll() is None
             raise
         finally:
             # dead, interrupted in the middle of an answer, or grown large
-            if not answered or len(data) > _LARGE:
+            if not is_alive or len(data) > _LARGE:
                 stop_helper()
     return answer
 
 
 def stop_helper() -> None:
-    """Ends the helper, if there is one; the next request starts another."""
+    """End the helper, if there is one; the next request starts another."""
     while _helpers:
         _helpers.pop().stop()
 

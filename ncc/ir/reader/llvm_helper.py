@@ -22,30 +22,23 @@ if __name__ == "__main__":  # not by sys.path, for which the folder around it wo
 
 import llvmlite.binding as llvm
 
-_REQUEST = struct.Struct("<4Q")
-_ANSWER = struct.Struct("<BQ")
+_REQUEST, _ANSWER = struct.Struct("<4Q"), struct.Struct("<BQ")
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _FINE, _REFUSED, _MEMORY = range(3)
-_PRINT, _VERIFY, _OPTIMISE, _SIMPLIFY = range(4)
+_PRINT, _VERIFY, _OPTIMIZE, _SIMPLIFY = range(4)
 _INRANGE = re.compile(rb", inrange (?=i\d)")
 """Of an index, as LLVM 4 to 18 print it in constant addresses of C++'s virtual tables; later ones refuse it."""
-_UNOPTIMISED = re.compile(r"^attributes #\d+ = \{.*\boptnone\b.*$", re.MULTILINE)
+_UNOPTIMIZED = re.compile(r"^attributes #\d+ = \{.*\boptnone\b.*$", re.MULTILINE)
 
 
 def print_module(data: bytes, work: int) -> tuple[int, bytes]:
-    """Status and answer."""
+    """Return status and answer."""
     try:
-        if data.startswith(_BITCODE):
-            module = llvm.parse_bitcode(data)
-        elif b"\0" in data:
-            module = llvm.parse_bitcode(find_bitcode(data))
-        else:
-            data = _INRANGE.sub(lambda found: b",".ljust(len(found[0])), data)  # messages keep their columns
-            module = llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))
-        if work == _VERIFY:
+        module = parse(data)
+        if work != _PRINT:
             module.verify()
-        if work == _OPTIMISE:
-            module = optimised(module)
+        if work == _OPTIMIZE:
+            module = optimize(module)
         if work == _SIMPLIFY:
             simplify(module)
         return _FINE, str(module).encode()
@@ -55,19 +48,23 @@ def print_module(data: bytes, work: int) -> tuple[int, bytes]:
         return _REFUSED, str(error).encode("utf-8", "backslashreplace")
 
 
-def find_bitcode(data: bytes) -> bytes:
-    """The bitcode that a compiler put into an object file."""
-    sections = llvm.ObjectFileRef.from_data(data).sections()
-    found = [section.data() for section in sections if section.name() in (b".llvmbc", b"__bitcode", b".llvm.lto")]
-    if not any(one.startswith(_BITCODE) for one in found):
-        raise RuntimeError("none of its sections holds bitcode")
-    return next(one for one in found if one.startswith(_BITCODE))
+def parse(data: bytes) -> llvm.ModuleRef:
+    """Parse text, bitcode, or the bitcode that a compiler put into an object file."""
+    if data.startswith(_BITCODE):
+        return llvm.parse_bitcode(data)
+    if b"\0" not in data:
+        data = _INRANGE.sub(lambda match: b",".ljust(len(match[0])), data)  # messages keep their columns
+        return llvm.parse_assembly(data.decode("utf-8", "backslashreplace"))
+    for section in llvm.ObjectFileRef.from_data(data).sections():
+        is_bitcode = section.name() in (b".llvmbc", b"__bitcode", b".llvm.lto")
+        if is_bitcode and section.data().startswith(_BITCODE):
+            return llvm.parse_bitcode(section.data())
+    raise RuntimeError("none of its sections holds bitcode")
 
 
-def optimised(module: llvm.ModuleRef) -> llvm.ModuleRef:
-    """A module of -O0 as -O2 leaves it, but for loops that are unrolled or made vectors."""
-    module.verify()
-    text = _UNOPTIMISED.sub(lambda found: re.sub(r"\b(?:optnone|noinline) ", "", found[0]), str(module))
+def optimize(module: llvm.ModuleRef) -> llvm.ModuleRef:
+    """Optimize a module of -O0 like -O2, without unrolling loops or making vectors."""
+    text = _UNOPTIMIZED.sub(lambda match: re.sub(r"\b(?:optnone|noinline) ", "", match[0]), str(module))
     text = text.replace(" = { }\n", ' = { "none" }\n')  # a group of attributes must not be empty
     module = llvm.parse_assembly(text)
     builder = pass_builder()
@@ -76,8 +73,7 @@ def optimised(module: llvm.ModuleRef) -> llvm.ModuleRef:
 
 
 def simplify(module: llvm.ModuleRef) -> None:
-    """Writes instructions as this LLVM does, such as members' addresses in bytes, without results that nobody uses."""
-    module.verify()
+    """Write instructions as this LLVM does, such as members' addresses in bytes, and drop unused results."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_dead_arg_elimination_pass()
     passes.add_instruction_combine_pass()
@@ -85,7 +81,7 @@ def simplify(module: llvm.ModuleRef) -> None:
 
 
 def pass_builder() -> llvm.PassBuilder:
-    """What runs passes, for this machine."""
+    """Make what runs passes, for this machine."""
     llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
@@ -94,23 +90,22 @@ def pass_builder() -> llvm.PassBuilder:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Sets the limits of a request, where the system has them."""
+    """Set the limits of a request, if the system has them."""
     if hasattr(signal, "alarm"):
         # the parent kills sooner; this is for when the parent itself was killed
         signal.alarm(seconds)
         import resource
 
-        with contextlib.suppress(ValueError, OSError):  # that of a worker that started this; the next one bounds it too
-            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-            resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        with contextlib.suppress(ValueError, OSError):  # macOS knows the limit and refuses to set it
-            soft = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
-            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        # a worker that started this may have a limit of data; that of the address space replaces it
+        for kind, wanted in ((resource.RLIMIT_DATA, resource.RLIM_INFINITY), (resource.RLIMIT_AS, memory)):
+            hard = resource.getrlimit(kind)[1]
+            bounds = [bound for bound in (wanted, hard) if bound != resource.RLIM_INFINITY]
+            with contextlib.suppress(ValueError, OSError):  # macOS knows limits that it refuses to set
+                resource.setrlimit(kind, (min(bounds, default=resource.RLIM_INFINITY), hard))
 
 
 def main() -> None:
-    """Serves requests until standard input ends."""
+    """Serve requests until standard input ends."""
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     answers.write(_ANSWER.pack(_FINE, 0))
     answers.flush()

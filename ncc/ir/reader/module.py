@@ -1,4 +1,4 @@
-"""`Module`: LLVM IR as arrays, a row a statement and a row a node; the form that all other packages work on."""
+"""`Module`: LLVM IR as arrays, one row per statement and one per node; the form that all other packages work on."""
 
 import re
 from dataclasses import dataclass
@@ -12,25 +12,21 @@ from ncc.arrays import Bools, Ints, Ints32
 from ncc.errors import InputError
 from ncc.ir.reader.native import OPCODES
 
-_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
-_STRING = re.compile(rb'\n@("[^"\n]*"|[\w.$-]+) = [^\n"]*\bconstant \[\d+ x i8\] c"([^"\n]*)"')
+_STRING = rb'\n@("[^"\n]*"|[\w.$-]+) = [^\n"]*\bconstant \[\d+ x i8\] c"([^"\n]*)"'
 _EXTERNAL = (
-    re.compile(rb'\ndeclare [^\n@]*@("[^"\n]*"|[\w.$-]+)\('),
-    re.compile(rb'\n@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) '),
+    rb'\ndeclare [^\n@]*@("[^"\n]*"|[\w.$-]+)\(',
+    rb'\n@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) ',
 )
-"""Of lines, with the line end before them: what begins with plain text is found without a look at every byte."""
+"""Of lines, with the line end before them: what starts with plain text is found without a look at every byte."""
 
 NO_FUNCTION = "no function is emitted"
-"""What is said of a module in which no function has code."""
+"""Error text for a module without function bodies."""
 
-_IDENT = re.compile(rb"^!llvm\.ident = !\{!(\d+)", re.MULTILINE)
-_UNOPTIMISED = re.compile(rb"^attributes #\d+ = \{[^\n]*\boptnone\b", re.MULTILINE)
-_MEMBER = re.compile(r"<%ID> = getelementptr (?!(?:inbounds |nuw |nusw )*i8,).*<[%@]ID>")
-_COMPILER = re.compile(r"(\w+) version (\d+)")
+_MEMBER = r"<%ID> = getelementptr (?!(?:inbounds |nuw |nusw )*i8,).*<[%@]ID>"
 
 
 class NodeKind(IntEnum):
-    """What an identifier names."""
+    """Kind of what an identifier names."""
 
     GLOBAL = 0
     FUNCTION = 1
@@ -40,7 +36,7 @@ class NodeKind(IntEnum):
 
 
 def opcode_number(name: str) -> int:
-    """The number that ``Module.opcode`` uses for an opcode's name."""
+    """Return the number that ``Module.opcode`` uses for an opcode's name."""
     return OPCODES.index(name)
 
 
@@ -74,6 +70,9 @@ class Module:
         function_start: (num_functions + 1,) int32 first statement of each function, then num_statements.
         function_block: (num_functions + 1,) int32 first block of each function, then num_blocks.
         function_is_kernel: (num_functions,) bool.
+        statement_offset: (num_statements,) uint32 offset of each statement in the text; of a ``define`` of what
+            follows that word.
+        ir: The text that was read.
         skipped_functions: Functions of device code that did not compile, each with the first error.
     """
 
@@ -96,21 +95,17 @@ class Module:
     function_start: Ints32
     function_block: Ints32
     function_is_kernel: Bools
+    statement_offset: NDArray[np.uint32]
+    ir: bytes
     skipped_functions: tuple[tuple[str, str], ...] = ()
-    _statement_at: NDArray[np.uint32]
     _name_start: NDArray[np.uint32]
     _name_len: NDArray[np.uint32]
-    _ir: bytes
 
     def __repr__(self) -> str:
         return f"Module({self.name!r}: {self.num_statements} statements in {self.num_functions} functions)"
 
     def check_functions(self) -> None:
-        """Refuses a module without a function that has code.
-
-        Raises:
-            InputError: No function has code.
-        """
+        """Raise `InputError` for a module without a function that has code."""
         if not self.num_functions:
             raise InputError(
                 f"{self.name}: {NO_FUNCTION}: a declaration makes no code, nor does a static, inline or template "
@@ -133,51 +128,36 @@ class Module:
         """Functions that have a body."""
         return len(self.function_node)
 
-    @property
-    def ir(self) -> bytes:
-        """The text that was read."""
-        return self._ir
-
-    @property
-    def statement_offset(self) -> NDArray[np.uint32]:
-        """(num_statements,) uint32 offset of each statement in the text; of a ``define`` of what follows that word."""
-        return self._statement_at
-
     @cached_property
     def line_ends(self) -> Ints:
         """(num_lines,) int64 offsets of the ends of the text's lines."""
-        return np.flatnonzero(np.frombuffer(self._ir, np.uint8) == ord("\n"))
-
-    @property
-    def num_bytes(self) -> int:
-        """Length of the IR that was read."""
-        return len(self._ir)
+        return np.flatnonzero(np.frombuffer(self.ir, np.uint8) == ord("\n"))
 
     @property
     def num_lines(self) -> int:
         """Lines of the text that was read."""
-        return self._ir.count(b"\n")
+        return self.ir.count(b"\n")
 
     @property
     def compiler(self) -> str:
-        """The compiler that made it, as "clang 19"; empty where the module does not say."""
-        ident = _IDENT.search(self._ir)
-        found = ident and _COMPILER.search(self.metadata_source(int(ident[1])))
-        return f"{found[1]} {found[2]}" if found else ""
+        """The compiler that made it, as "clang 19"; empty if the module does not say."""
+        ident = re.search(rb"(?m)^!llvm\.ident = !\{!(\d+)", self.ir)
+        compiler = ident and re.search(r"(\w+) version (\d+)", self.metadata_source(int(ident[1])))
+        return f"{compiler[1]} {compiler[2]}" if compiler else ""
 
     @cached_property
     def is_unoptimized(self) -> bool:
         """Whether the compiler was told to leave functions of it as they are, as by -O0."""
-        return b"optnone" in self._ir and _UNOPTIMISED.search(self._ir) is not None
+        return b"optnone" in self.ir and re.search(rb"(?m)^attributes #\d+ = \{[^\n]*\boptnone\b", self.ir) is not None
 
     @cached_property
     def has_typed_geps(self) -> bool:
-        """Whether constant parts of addresses are told by types, not in bytes as LLVM since 20 leaves them."""
-        return any(text.endswith(" <INT>") and _MEMBER.match(text) for text in self.texts)
+        """Whether constant parts of addresses are typed, not in bytes as LLVM since 20 leaves them."""
+        return any(text.endswith(" <INT>") and re.match(_MEMBER, text) for text in self.texts)
 
     @property
     def first_kernel(self) -> int:
-        """Number of the first function that is marked as a kernel, or of the first function where none is."""
+        """Number of the first function that is marked as a kernel, or of the first function if none is."""
         return int(np.argmax(self.function_is_kernel)) if self.num_functions else 0
 
     @cached_property
@@ -210,79 +190,80 @@ class Module:
         return number
 
     def body(self, function: int) -> range:
-        """The statements of a function, its ``define`` left out."""
+        """Return the statements of a function, without its ``define``."""
         return range(int(self.function_start[function]) + 1, int(self.function_start[function + 1]))
 
     def operands(self, statement: int) -> list[int]:
-        """Nodes of a statement's operands, -1 for immediates."""
+        """Return the nodes of a statement's operands, -1 for immediates."""
         start, end = self.operand_start[statement : statement + 2].tolist()
         return self.operand[start:end].tolist()
 
     def opcode_name(self, statement: int) -> str:
-        """A statement's opcode, as LLVM writes it."""
+        """Return a statement's opcode, as LLVM writes it."""
         return OPCODES[self.opcode[statement]]
 
     def node_name(self, node: int) -> str:
-        """An identifier's name without its sigil; a number where LLVM numbers it."""
-        start, length = int(self._name_start[node]), int(self._name_len[node])
-        if not length:
-            return str(start)
-        return plain_name(self._ir[start : start + length])
+        """Return an identifier's name without its sigil; a number if LLVM numbers it."""
+        return plain_name(self._written_name(node))
 
     def statement_text(self, statement: int) -> str:
-        """The abstracted text of a statement."""
+        """Return the abstracted text of a statement."""
         return self.texts[self.text_id[statement]]
 
     def statement_source(self, statement: int) -> str:
-        """The text of a statement, immediates and all: the line that it begins on, or all lines of a switch.
+        """Return the text of a statement: the line that it starts on, or all lines of a switch.
 
         Of a ``define``, what follows that word.
         """
-        start = int(self._statement_at[statement])
-        end = self._ir.find(b"\n", start)
-        if self._ir[start:end].rstrip(b"\r").endswith(b"["):
-            end = self._ir.find(b"]", end) + 1 or end
-        return self._ir[start : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
+        start = int(self.statement_offset[statement])
+        end = self.ir.find(b"\n", start)
+        if self.ir[start:end].rstrip(b"\r").endswith(b"["):
+            end = self.ir.find(b"]", end) + 1 or end
+        return self.ir[start : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
 
     def metadata_source(self, number: int) -> str:
-        """What a numbered metadata node of the text holds; empty if there is none of that number."""
+        """Return the line of a numbered metadata node; empty if there is none of that number."""
         return self._line_of(b"!%d = " % number)
 
     def global_source(self, node: int) -> str:
-        """The line of IR that defines a global variable; empty for other nodes."""
-        start, length = int(self._name_start[node]), int(self._name_len[node])
+        """Return the line of IR that defines a global variable; empty for other nodes."""
         if self.node_kind[node] != NodeKind.GLOBAL:
             return ""
-        name = self._ir[start : start + length] if length else b"%d" % start
+        name = self._written_name(node)
         return self._line_of(b"@%s = " % name) or self._line_of(b'@"%s" = ' % name)
+
+    def _written_name(self, node: int) -> bytes:
+        start, length = int(self._name_start[node]), int(self._name_len[node])
+        return self.ir[start : start + length] if length else b"%d" % start
 
     @cached_property
     def string_constants(self) -> dict[str, str]:
-        """Global constants that hold bytes as a string: name → characters, a byte each, without the 0 at the end."""
+        """Global constants that hold a string: name → characters, one per byte, without the 0 at the end."""
         return {
             plain_name(name): _unescaped(value).decode("latin-1").removesuffix("\0")
-            for name, value in _STRING.findall(b"\n" + self._ir)
+            for name, value in re.findall(_STRING, b"\n" + self.ir)
         }
 
     @cached_property
     def external_names(self) -> frozenset[str]:
         """Names of functions and of global variables that the module uses and does not define."""
-        text = b"\n" + self._ir
-        return frozenset(plain_name(name) for kind in _EXTERNAL for name in kind.findall(text))
+        text = b"\n" + self.ir
+        return frozenset(plain_name(name) for kind in _EXTERNAL for name in re.findall(kind, text))
 
-    def _line_of(self, beginning: bytes) -> str:
-        """The first line of the text that begins so; empty if none does."""
-        begin = 0 if self._ir.startswith(beginning) else self._ir.find(b"\n" + beginning) + 1
-        if not self._ir.startswith(beginning, begin):
+    def _line_of(self, prefix: bytes) -> str:
+        start = 0 if self.ir.startswith(prefix) else self.ir.find(b"\n" + prefix) + 1
+        if not self.ir.startswith(prefix, start):
             return ""
-        end = self._ir.find(b"\n", begin)
-        return self._ir[begin : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
+        end = self.ir.find(b"\n", start)
+        return self.ir[start : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
 
 
 def plain_name(raw: bytes) -> str:
-    """An identifier as it is called, from how the text writes it, without its sigil."""
+    """Return an identifier's name from how the text writes it, without its sigil."""
     return _unescaped(raw.strip(b'"')).decode("utf-8", "backslashreplace")
 
 
 def _unescaped(raw: bytes) -> bytes:
-    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), raw) if b"\\" in raw else raw
+    if b"\\" not in raw:
+        return raw
+    return re.sub(rb"\\([0-9A-Fa-f]{2})", lambda match: bytes([int(match[1], 16)]), raw)

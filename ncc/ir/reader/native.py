@@ -1,7 +1,4 @@
-"""C functions (IR reader, literals, graph, contexts) on bytes and NumPy arrays; compiled when ncc is installed.
-
-They know LLVM's printed form and nothing else of ncc. The packages that use them wrap their arrays in dataclasses.
-"""
+"""C functions (IR reader, literals, graph, contexts) on bytes and NumPy arrays; compiled when ncc is installed."""
 
 import ctypes
 import functools
@@ -18,8 +15,6 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32
 from ncc.errors import NccError
-
-__all__ = ["OPCODES", "IRSyntaxError", "build_graph", "count_contexts", "find_literals", "read_text"]
 
 _OPCODES = """
 define ret br switch indirectbr invoke resume catchswitch catchret cleanupret unreachable callbr fneg add fadd sub fsub
@@ -51,7 +46,6 @@ GRAPH_FIELDS = _fields("source:i4 target:i4 statement:i4 kind:u1 effect_statemen
 _COUNT_FIELDS = _fields("key:u8 count:i8")
 _LITERAL_FIELDS = _fields("stop:i4 token:i4 texts:u1 texts_start:i8")
 
-_KEEP_CALLEES, _KEEP_IMMEDIATES, _VERIFIED, _KEEP_CASTS = 1, 2, 4, 8
 _MEMORY, _REFUSED = 2, 3
 _SLICE_BYTES = 1 << 22
 _SLICE_STEPS = 1 << 24
@@ -157,16 +151,15 @@ def read_text(
 ) -> dict[str, NDArray[Any]]:
     """Read LLVM IR text, as any LLVM since 3.7 prints it, into the arrays of ``READER_FIELDS`` in one walk."""
     library = _library()
-    flags = (0 if known_callees is None else _KEEP_CALLEES) | (_KEEP_IMMEDIATES if keep_immediates else 0)
-    flags |= (_KEEP_CASTS if keep_casts else 0) | (_VERIFIED if verified else 0)
-    limit = -1 if max_fields is None else max_fields
+    settings = (known_callees is not None, keep_immediates, verified, keep_casts)
+    flags = sum(1 << bit for bit, is_set in enumerate(settings) if is_set)
 
     def refuse(reader: int) -> IRSyntaxError:
         offset = _LONG()
         return IRSyntaxError(library.ncc_refusal(reader, ctypes.byref(offset)).decode(), offset.value)
 
     return _session(
-        library.ncc_open(text, len(text), flags, limit, known_callees or b""),
+        library.ncc_open(text, len(text), flags, -1 if max_fields is None else max_fields, known_callees or b""),
         lambda reader: library.ncc_read(reader, _SLICE_BYTES),
         library.ncc_view,
         library.ncc_free,
@@ -178,7 +171,7 @@ def read_text(
 
 
 def build_graph(columns: Sequence[NDArray[Any]], num_functions: int, max_control: int) -> dict[str, NDArray[Any]]:
-    """Builds the edges of a contextual flow graph: the arrays of ``GRAPH_FIELDS``, ordered by statement."""
+    """Build the edges of a contextual flow graph: the arrays of ``GRAPH_FIELDS``, ordered by statement."""
     library = _library()
     arrays = [np.ascontiguousarray(array, dtype) for array, (_, dtype) in zip(columns, GRAPH_COLUMNS, strict=True)]
     pointers = (_POINTER * len(arrays))(*(array.__array_interface__["data"][0] for array in arrays))
@@ -204,21 +197,11 @@ def count_contexts(
     width: int,
     timeout_s: float | None = None,
 ) -> tuple[Ints32, Ints32, Ints]:
-    """Counts, by their labels, the ordered pairs of distinct statements at most ``width`` hops apart.
+    """Count, by their labels, the ordered pairs of distinct statements at most ``width`` hops apart.
 
-    Two statements are one hop apart if they share a node.
-
-    Args:
-        statement_start: (num_statements + 1,) int64 offsets into ``statement_node``.
-        statement_node: int32 nodes of each statement, without repetition.
-        node_start: (num_nodes + 1,) int64 offsets into ``node_statement``.
-        node_statement: int32 statements of each node, without repetition.
-        label: (num_statements,) int32; a pair is counted only if both labels are at least 0.
-        width: Number of hops, 1 or more.
-        timeout_s: Limit in seconds, or None.
-
-    Returns:
-        Labels of centers, labels of contexts and counts of the distinct pairs, in no particular order.
+    Two statements are one hop apart if they share a node. Labels are (num_statements,), -1 for statements that are not
+    counted; the others are compressed rows of an incidence matrix, both ways. Returns labels of centers, labels of
+    contexts and counts of the distinct pairs, in no particular order.
     """
     library = _library()
     num_statements, num_nodes = len(statement_start) - 1, len(node_start) - 1
@@ -238,7 +221,7 @@ def count_contexts(
 
 
 def find_literals(text: bytes, statement_at: NDArray[np.uint32]) -> tuple[Ints32, Ints32, list[bytes]]:
-    """Finds the numbers and the names of globals in statements of a text, which start at (n,) uint32 offsets."""
+    """Find the numbers and the names of globals in statements of a text, which start at (n,) uint32 offsets."""
     library = _library()
     starts = np.ascontiguousarray(statement_at, np.uint32)
     arrays = _session(

@@ -13,6 +13,7 @@ IR_EXTENSIONS = frozenset({".ll", ".bc", ".o", ".a"})
 HOW_TO_EMBED = "compile with clang and -fembed-bitcode, or with -flto"
 
 _BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+"""Raw, and in the wrapper that Apple uses."""
 _OBJECT_MAGIC = (
     *(b"\x7fELF", b"\0asm", b"\x64\x86", b"\x4c\x01", b"\x64\xaa"),
     *(b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce"),
@@ -23,27 +24,27 @@ _SECTIONS = (b".llvmbc", b"__bitcode", b".llvm.lto")
 
 
 def is_bitcode(data: bytes) -> bool:
-    """Does the data begin like LLVM bitcode (raw, or in the wrapper that Apple uses)?"""
+    """Return True if data starts like LLVM bitcode."""
     return data.startswith(_BITCODE_MAGIC)
 
 
 def is_object(data: bytes) -> bool:
-    """Does the data begin like an object file of ELF, Mach-O, COFF or WebAssembly?"""
+    """Return True if data starts like an object file."""
     return data.startswith(_OBJECT_MAGIC) and b"\0" in data
 
 
 def is_ir_path(path: str | os.PathLike[str]) -> bool:
-    """Whether a path's extension is one of IR, or it names a member of an archive."""
+    """Return True if a path's extension is one of IR, or if it names a member of an archive."""
     return split_member(path)[1] is not None or Path(path).suffix in IR_EXTENSIONS
 
 
 def holds_bitcode(data: bytes) -> bool:
-    """Whether data is bitcode, or an object that names a section of it, which LLVM has yet to find."""
+    """Return True for bitcode, and for an object that names a section of it, which LLVM has yet to find."""
     return is_bitcode(data) or (is_object(data) and any(name in data for name in _SECTIONS))
 
 
 def refuse_object(data: bytes, name: str) -> None:
-    """Refuses what holds machine code alone, or more than one module."""
+    """Raise `InputError` for what holds machine code alone, or more than one module."""
     if data.startswith(ARCHIVE_MAGICS) or name.endswith(".a"):
         number = len(list_members(BytesIO(data), name))
         raise InputError(f"{name}: an archive of {number} file(s); give its path, or one of them as lib.a(member.o)")
@@ -52,19 +53,19 @@ def refuse_object(data: bytes, name: str) -> None:
 
 
 def modules_of(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> list[str]:
-    """The modules that a file holds, each by a path that `ncc.system.files.reading.read_file` takes."""
+    """Return the modules that a file holds, each by a path that `ncc.system.files.reading.read_input` takes."""
     name = os.fspath(path)
     if Path(name).suffix not in (".o", ".a"):
         return [name]
+    modules = []
     try:
         with open_input(path, folder) as file:
             if Path(name).suffix == ".o":
                 return [name] if holds_bitcode(file.read()) else []
-            found = []
             for member in list_members(file, name):
                 file.seek(member.offset)
                 if holds_bitcode(file.read(member.size)):
-                    found.append(f"{name}({member.name})")
-            return found
+                    modules.append(f"{name}({member.name})")
     except InputError:
         return [name]
+    return modules

@@ -36,7 +36,7 @@ def test_modules_made_up_read_as_llvm_prints_them(dice: random.Random) -> None:
     for module in (typed, opaque):
         assert module.read_via == "direct"
         check_module(module)
-        assert_same_reading(module, read_module(print_canonically(module._ir)))
+        assert_same_reading(module, read_module(print_canonically(module.ir)))
     assert statements(typed) == statements(opaque)
     assert renumbered(typed) == renumbered(opaque)
     assert _contexts(typed) == _contexts(opaque)
@@ -95,8 +95,8 @@ def test_typed_and_opaque_pointers_of_one_clang(source: str) -> None:
     typed = read_module(_compiled(14, source, "-O0", "-S"))
     opaque = read_module(_compiled(14, source, "-O0", "-S", "-mllvm", "-opaque-pointers"))
     assert typed.function_names == opaque.function_names
-    assert sum(b"*" in line for line in typed._ir.splitlines() if b" = load " in line) > 10
-    assert not any(b"*" in line for line in opaque._ir.splitlines() if b" = load " in line)
+    assert sum(b"*" in line for line in typed.ir.splitlines() if b" = load " in line) > 10
+    assert not any(b"*" in line for line in opaque.ir.splitlines() if b" = load " in line)
     kept = statements(typed)
     rest = Counter(statements(opaque)) - Counter(kept)
     assert len(kept) > 40

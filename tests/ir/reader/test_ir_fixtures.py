@@ -59,7 +59,7 @@ def test_a_program_reads_the_same_in_every_dialect(one: str, other: str) -> None
 @pytest.mark.parametrize("version", [14, 22])
 def test_debug_information_changes_no_statement(version: int) -> None:
     plain, debug = (read_module(IR / f"{stem}.clang{version}.ll") for stem in ("tree", "tree-g"))
-    assert b"dbg.value" in debug._ir or b"#dbg_value" in debug._ir
+    assert b"dbg.value" in debug.ir or b"#dbg_value" in debug.ir
     assert statements(plain) == statements(debug)
     assert renumbered(plain) == renumbered(debug)
     assert not plain.source_line.any()

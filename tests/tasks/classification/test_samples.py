@@ -197,7 +197,7 @@ def test_files_of_ir_are_read_as_they_are(classes, tmp_path, fresh):
     (module,), _ = load_program(source, ["-O1"], cache=fresh)
     for name in ("a", "b"):
         (tmp_path / "ir" / name).mkdir(parents=True)
-        (tmp_path / "ir" / name / "x.ll").write_bytes(module._ir)
+        (tmp_path / "ir" / name / "x.ll").write_bytes(module.ir)
     found = load_programs(find_labelled_files(tmp_path / "ir"), cache=fresh)
     assert found.ways == {"IR": 2}
     assert (
