@@ -7,8 +7,8 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "ncc_lab.classification.classify": ("classification", "evaluate_classification"),
-    "ncc_lab.classification.robustness": ("evaluate_classifier",),
+    "ncc_lab.programs.classify": ("classification", "evaluate_classification"),
+    "ncc_lab.programs.robustness": ("evaluate_classifier",),
     "ncc_lab.coarsening.coarsening": ("evaluate_coarsening", "thread_coarsening"),
     "ncc_lab.comparison": ("Comparison", "Result", "audit", "compare", "join", "write_report"),
     "ncc_lab.controls": ("constant", "majority", "sklearn_method"),

@@ -77,21 +77,6 @@ class Method(Generic[S]):
     version: str = "1"
     is_slow: bool = False
 
-    @staticmethod
-    def of(learner: Any) -> "Method[Any]":
-        """Return a method from an object with ``fit(samples, train, rng)`` and ``predict(samples, test)``."""
-        return Method(learner.name, learner.kind, _FitPredict(learner), learner.identity, learner.version, learner.slow)
-
-
-@dataclass(frozen=True, eq=False)
-class _FitPredict:
-    learner: Any
-
-    def __call__(self, train: Subset[Any], test: Subset[Any], rng: np.random.Generator) -> NDArray[Any]:
-        self.learner.fit(train.table, train.rows, rng)
-        predicted: NDArray[Any] = self.learner.predict(test.table, test.rows)
-        return predicted
-
 
 @dataclass(frozen=True, eq=False)
 class HoldOut:

@@ -16,8 +16,9 @@ import pytest
 import torch
 
 import ncc_lab
-from lab.tests.rooms import Comparison, HoldOut, Method, Result, Subset, Task, compare, mean
+from lab.tests.rooms import mean
 from ncc.errors import InputError, NccError
+from ncc_lab import Comparison, HoldOut, Method, Result, Subset, Task, compare
 
 try:
     import cloudpickle

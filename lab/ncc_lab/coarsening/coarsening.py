@@ -6,21 +6,18 @@ was measured, and it flatters the constant 32, measured for 5 kernels of 17; how
 """
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
-from joblib import hash as content_hash
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
+from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.system.files.writing import write_atomically
 from ncc.tasks.coarsening.samples import (
     FACTORS,
     CoarseningSamples,
@@ -30,26 +27,20 @@ from ncc.tasks.coarsening.samples import (
     load_kernel_ir,
     load_samples,
 )
-from ncc_lab.coarsening.chosen_line import ChosenLine
-from ncc_lab.coarsening.features import FEATURE_NAMES
-from ncc_lab.coarsening.lstm import LSTMMethod, load_words
-from ncc_lab.coarsening.sample_features import opcode_histograms, sample_features
+from ncc_lab.coarsening.chosen_line import chosen_line, fit_chosen_line
+from ncc_lab.coarsening.features import FEATURE_NAMES, coarsening_features
+from ncc_lab.coarsening.lstm import load_words, lstm
 from ncc_lab.comparison import Comparison, compare
 from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
 from ncc_lab.devices.samples import load_samples as load_device_samples
 from ncc_lab.figures import SEED, geomean, mean
 from ncc_lab.frame import HoldOut, Kind, Method, Subset, Task, choose, choose_methods, runs_folder, seeds_from
-from ncc_lab.peers.magni import MagniCascade
-
-if TYPE_CHECKING:
-    from ncc_lab.peers.deeptune_coarsening import LanguageModel
+from ncc_lab.peers.counts import magni_cascade
 
 NUM_TREES = 300
 
 CoarseningMethod = Method[CoarseningSamples]
 """A method that predicts (m, 6), a number for each of `FACTORS`; the highest is its choice."""
-
-Target = Literal["label", "log_speedup"]
 
 UNITS: dict[str, CoarseningUnit] = {"kernel": "kernel", "source": "source", "pair": "kernel", "device": "kernel"}
 """Protocol → what may count as independent when an interval is put on its result; never pairs of a kernel and a device,
@@ -104,16 +95,8 @@ def thread_coarsening(
 def splits(samples: CoarseningSamples, protocol: str) -> tuple[Split, ...]:
     """Split samples into training and test rows, every row being tested exactly once.
 
-    - `kernel`, the headline: leaves out one kernel after the other, with all its devices.
-    - `source`: the same, but kernels of one text together. The published tables have one pair of them, mt and mtLocal.
-    - `pair`: leaves out one pair of kernel and device, so that the same kernel on the other devices is in training:
-      IR2Vec's protocol. A vector that merely recognizes the kernel does well.
-    - `device`: leaves out one kernel, on one device, with that device's rows alone for training: Magni et al.'s,
-      DeepTune's and inst2vec's protocol, a model for each device.
-
-    Reference:
-        Magni et al., PACT 2014, section 6; Cummins et al., PACT 2017, case study B; Ben-Nun et al., NeurIPS 2018,
-        section 6.3 (`device`). VenkataKeerthy et al., IR2Vec, TACO 2020, section 6 (`pair`).
+    References: Magni et al. 2014, section 6; Cummins et al. 2017, case study B; Ben-Nun et al. 2018, section 6.3
+    (`device`). VenkataKeerthy et al. 2020, section 6 (`pair`).
     """
     rows = np.arange(len(samples))
     if protocol in ("kernel", "source"):
@@ -184,59 +167,56 @@ def device_inputs(samples: CoarseningSamples) -> Floats:
     return (samples.device[:, None] == np.array(samples.devices)).astype(np.float64)
 
 
-def forest(
-    name: str, features: Any, target: Target = "label", num_trees: int = NUM_TREES, *, kind: Kind = "control"
-) -> CoarseningMethod:
-    """Return a random forest on features that need no learning, and the device.
-
-    Args:
-        name: Name for tables.
-        features: A row per sample, (n, k), or what makes it.
-        target: "label" to classify the best factor, "log_speedup" to regress the logarithms of all six speedups.
-        num_trees: Trees of the forest.
-        kind: Whose the features are.
-    """
+def forests(name: str, features: Any, num_trees: int = NUM_TREES, kind: Kind = "control") -> list[CoarseningMethod]:
+    """Return forests that classify the best factor and regress all log speedups, from features and the device."""
     inputs = WithInputs(features, device_inputs)
-    if target == "label":
-        model = forest_of(RandomForestClassifier, num_trees)
-        return sklearn_method(f"{name} (label)", inputs, model, labels=labels_of, kind=kind)
-    model = forest_of(RandomForestRegressor, num_trees)
-    return sklearn_method(f"{name} (log_speedup)", inputs, model, values=_log_speedup, kind=kind)
+    classifier, regressor = (forest_of(model, num_trees) for model in (RandomForestClassifier, RandomForestRegressor))
+    return [
+        sklearn_method(f"{name} (label)", inputs, classifier, labels=labels_of, kind=kind),
+        sklearn_method(f"{name} (log_speedup)", inputs, regressor, values=_log_speedup, kind=kind),
+    ]
 
 
 def dealt_features(features: Floats) -> CoarseningMethod:
     """Return our method on features dealt out anew among the kernels of each fold: what chance would bring.
 
-    Reference: Ojala and Garriga, Permutation Tests for Studying Classifier Performance, JMLR 11, 2010, section 3.1.
+    Reference: Ojala and Garriga 2010 ("Permutation tests for studying classifier performance"), section 3.1.
     """
 
     def predict(train: Subset[CoarseningSamples], test: Subset[CoarseningSamples], rng: np.random.Generator) -> Floats:
         _, first, owner = np.unique(train.table.kernel, return_index=True, return_inverse=True)
-        line = ChosenLine(features[first][rng.permutation(len(first))][owner])
-        line.fit(train.table, train.rows, rng)
-        return line.predict(test.table, test.rows)
+        dealt = features[first][rng.permutation(len(first))][owner]
+        line = fit_chosen_line(train.table, train.rows, dealt)
+        return line.predict(test.table.device[test.rows], dealt[test.rows])
 
     return Method("ncc, features dealt out anew", "control", predict, features)
 
 
 def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TREES) -> tuple[CoarseningMethod, ...]:
-    """Return every control that is not a published method, to be put beside every score.
-
-    Args:
-        histograms: Counts of opcodes, one row per sample, (n, k); None leaves that control out.
-        num_trees: Trees of each forest.
-    """
+    """Return every control that is not a published method; histograms are counts of opcodes, (n, k), if there are."""
     features: dict[str, Any] = {"random vector per kernel": RandomVectors(_kernel)}
     if histograms is not None:
         features["opcode histogram"] = histograms
-    targets: tuple[Target, ...] = ("label", "log_speedup")
     return (
-        *(constant(f"always {factor}", [float(one == factor) for one in FACTORS]) for factor in FACTORS),
+        *(constant(f"always {factor}", [float(other == factor) for other in FACTORS]) for factor in FACTORS),
         majority(labels_of),
         best_constant(per_device=False),
         best_constant(per_device=True),
-        *(forest(name, made, target, num_trees) for name, made in features.items() for target in targets),
+        *(method for name, columns in features.items() for method in forests(name, columns, num_trees)),
     )
+
+
+def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
+    """Return the features of each row's kernel, (n, 16) float64."""
+    features = {name: coarsening_features(read_module(ir[name], name=name)) for name in dict.fromkeys(samples.kernel)}
+    return np.stack([features[name] for name in samples.kernel])
+
+
+def opcode_histograms(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
+    """Count how often each opcode occurs in each row's kernel: (n, number of opcodes that occur) float64."""
+    opcodes = {name: read_module(ir[name], name=name).opcode for name in dict.fromkeys(samples.kernel)}
+    counts = np.stack([np.bincount(opcodes[name], minlength=256) for name in samples.kernel]).astype(np.float64)
+    return counts[:, counts.any(axis=0)]
 
 
 def all_methods(
@@ -247,14 +227,13 @@ def all_methods(
     features = sample_features(samples, ir)
     without_divergence = features[:, [not name.startswith("divergent") for name in FEATURE_NAMES]]
     return (
-        Method.of(ChosenLine(features)),
-        Method.of(ChosenLine(without_divergence, name="ncc without divergence")),
-        forest("ncc's features, forest", features, "label", num_trees, kind="ours"),
-        forest("ncc's features, forest", features, "log_speedup", num_trees, kind="ours"),
-        Method.of(ChosenLine(samples.components[:, 0], name="ncc on Magni's components")),
+        chosen_line(features),
+        chosen_line(without_divergence, "ncc without divergence"),
+        *forests("ncc's features, forest", features, num_trees, "ours"),
+        chosen_line(samples.components[:, 0], "ncc on Magni's components"),
         dealt_features(features),
         *standard_controls(opcode_histograms(samples, ir), num_trees),
-        Method.of(MagniCascade()),
+        magni_cascade(),
     )
 
 
@@ -297,48 +276,24 @@ def evaluate_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
     """
-    from ncc_lab.peers.deeptune_coarsening import CoarseningDeepTune
+    from ncc_lab.peers.sequences import coarsening_deeptune, pretrain_language_model  # with torch
+
+    def transferred() -> CoarseningMethod:
+        if progress:
+            progress("DeepTune-TL: training on device mapping")
+        return coarsening_deeptune(pretrain_language_model(load_device_samples("amd", data)))
 
     protocols = choose("protocol", protocol, PROTOCOLS)
     folder, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
     samples, ir = load_samples(data), load_kernel_ir(data)
     quick = {one.name: one for one in all_methods(samples, data, trees)}
-    slow: dict[str, Callable[[], Any]] = {
-        LSTMMethod.name: lambda: LSTMMethod(table := load_embedding(), load_words(samples, ir, table)),
-        "DeepTune": CoarseningDeepTune,
-        "DeepTune-TL": lambda: CoarseningDeepTune(_language_model(folder, data, progress)),
+    slow: dict[str, Callable[[], CoarseningMethod]] = {
+        "lstm": lambda: lstm(embedding := load_embedding(), load_words(samples, ir, embedding)),
+        "DeepTune": coarsening_deeptune,
+        "DeepTune-TL": transferred,
     }
     known = [*quick, *slow]
     names = choose_methods(method, known) if method else known if networks else list(quick)
-    methods = [Method.of(slow[name]()) if name in slow else quick[name] for name in names]
+    methods = [slow[name]() if name in slow else quick[name] for name in names]
     task = thread_coarsening(samples, ir, protocols)
-    return compare(
-        task,
-        methods,
-        protocols,
-        numbers,
-        jobs=jobs,
-        cache=folder,
-        progress=progress,
-    )
-
-
-def _language_model(cache: Path | None, folder: Folder, progress: Callable[[str], None] | None) -> "LanguageModel":
-    """Return DeepTune's network trained on device mapping, once for all seeds as in the original, cached."""
-    from ncc_lab.peers.deeptune_coarsening import CoarseningDeepTune, LanguageModel, pretrain_language_model
-
-    samples = load_device_samples("amd", folder)
-    key = content_hash((vars(samples), CoarseningDeepTune.version, version("torch")))
-    file = cache / f"deeptune-{key}.npz" if cache else None
-    if file and file.exists():
-        with np.load(file, allow_pickle=False) as arrays:
-            tensors = {name: arrays[name] for name in arrays.files if name != "tokens"}
-            return LanguageModel(tuple(arrays["tokens"].tolist()), tensors)
-    if progress:
-        progress("DeepTune-TL: training on device mapping")
-    model = pretrain_language_model(samples)
-    if file:
-        buffer = BytesIO()
-        np.savez(buffer, tokens=np.array(model.tokens), **model.tensors)  # type: ignore[arg-type]
-        write_atomically(file, buffer.getvalue())
-    return model
+    return compare(task, methods, protocols, numbers, jobs=jobs, cache=folder, progress=progress)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,21 @@ from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 from ncc.arrays import Bools, Floats, Ints, Split
 from ncc.errors import InputError
 from ncc.ir.reader.native import OPCODES
-from ncc.ir.reader.reader import read_module
-from ncc.learning.embedding.embedding import Embedding, load_embedding
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.folds import balanced_folds, check_folds
 from ncc.tasks.devices.features import KernelFeatures
 from ncc.tasks.devices.fit import Model, fit_times
 from ncc.tasks.devices.published import Platform, load_legacy_ir
 from ncc_lab.comparison import Comparison, compare, join
 from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
-from ncc_lab.devices.samples import DeviceMappingSamples, MappingUnit, load_inputs, load_samples, load_vectors
+from ncc_lab.devices.samples import (
+    DeviceMappingSamples,
+    MappingUnit,
+    describe_kernels,
+    load_inputs,
+    load_samples,
+    load_vectors,
+)
 from ncc_lab.figures import SEED, geomean, macro_f1, mean
 from ncc_lab.frame import HoldOut, Method, Subset, Task, choose, choose_methods, runs_folder, seeds_from
 
@@ -38,8 +44,6 @@ One number, (m,) or (m, 1): the log ratio, positive if the GPU is faster, or a s
 Three, (m, 3): median, low and high end of the interval that should hold the measured value in 80 % of rows. Four,
 (m, 4): also the probability that the GPU is faster. The first number alone decides on the device.
 """
-
-Target = Literal["label", "log_ratio"]
 
 UNITS: dict[str, MappingUnit] = {
     "published": "kernel",
@@ -114,8 +118,7 @@ def splits(samples: DeviceMappingSamples, protocol: str, seed: int = SEED, num_f
     application together, in folds of balanced size; `suite` leaves out one suite after the other.
     Even `application` lets a few source texts through, those that occur under two applications' names.
 
-    Reference:
-        Cummins et al., PACT 2017, case study A (`published`).
+    Reference: Cummins et al., PACT 2017, case study A (`published`).
     """
     if protocol == "published":
         check_folds(np.bincount(samples.is_gpu, minlength=2).min(), num_folds, "rows of either label")
@@ -151,8 +154,7 @@ def _cut_folds(samples: DeviceMappingSamples, unit: MappingUnit, fraction: float
 def static_choice_is_gpu(is_gpu: Bools) -> bool:
     """Return whether the GPU is the device that is faster in most rows (ties: CPU), which speedups are relative to.
 
-    Reference:
-        Cummins et al., PACT 2017, case study A.
+    Reference: Cummins et al., PACT 2017, case study A.
     """
     return bool(2 * is_gpu.sum() > len(is_gpu))
 
@@ -223,11 +225,8 @@ def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TRE
     """Return every control, to be put beside every score.
 
     Trees learn the label, or regress the log ratio, from transfer size and work-group size alone; from the 8 numeric
-    columns of Grewe et al., as log(1 + count); from a meaningless vector per kernel; and from counts of opcodes.
-
-    Args:
-        histograms: Counts of opcodes, one row per sample, (n, k); None leaves that control out.
-        num_trees: Trees of each forest.
+    columns of Grewe et al., as log(1 + count); from a meaningless vector per kernel; and from counts of opcodes,
+    (n, k), if there are any.
     """
     extra, forest = (ExtraTreesClassifier, ExtraTreesRegressor), (RandomForestClassifier, RandomForestRegressor)
     features: dict[str, tuple[Any, tuple[type, type]]] = {
@@ -251,11 +250,7 @@ def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TRE
 
 def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) -> Floats:
     """Return how often each opcode occurs in each row's kernel (legacy IR): (n, num_opcodes) float64."""
-    counts = {
-        name: np.bincount(read_module(text, name=name).opcode, minlength=len(OPCODES))
-        for name, text in load_legacy_ir(folder).items()
-    }
-    return np.array([counts[samples.ir_name(row)] for row in range(len(samples))], np.float64)
+    return describe_kernels(samples, lambda module: np.bincount(module.opcode, minlength=len(OPCODES)), folder)
 
 
 def times_method(name: str, inputs: KernelFeatures, model: Model) -> DeviceMethod:
@@ -276,47 +271,32 @@ def times_method(name: str, inputs: KernelFeatures, model: Model) -> DeviceMetho
     return Method(name, "ours", predict, key, version="2", is_slow=model == "lstm")
 
 
-def _itself(method: DeviceMethod) -> DeviceMethod:
-    return method
-
-
 def standard_methods(
     samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = NUM_TREES
 ) -> dict[str, Callable[[], DeviceMethod]]:
-    """Return controls, published methods run again, and ours.
+    """Return controls, published methods run again, and ours: name → what makes the method.
 
-    Returns:
-        Name → what makes the method, in the order of the table; some compile every kernel, so only those that are
-        chosen are made.
+    Some compile every kernel, so only those that are chosen are made.
     """
-    from ncc_lab.devices.mapper import MapperInputs, MapperMethod
-    from ncc_lab.peers.deeptune import DeepTune  # with torch
-    from ncc_lab.peers.grewe import grewe
-    from ncc_lab.peers.inst2vec import Inst2vec, read_statements
+    from ncc_lab.devices.mapper import mapper
+    from ncc_lab.peers.counts import grewe
     from ncc_lab.peers.ir2vec import Encoding, function_vectors, ir2vec_trees
+    from ncc_lab.peers.sequences import deeptune, inst2vec, read_statements  # with torch
 
-    @cache
-    def embedding() -> Embedding:
-        return load_embedding()
-
-    @cache
-    def inputs() -> KernelFeatures:
-        return load_inputs(samples, embedding(), folder)
-
-    def mapper() -> DeviceMethod:
-        return Method.of(MapperMethod(MapperInputs(inputs(), load_vectors(samples, embedding(), folder))))
+    embedding = cache(load_embedding)
+    inputs = cache(lambda: load_inputs(samples, embedding(), folder))
 
     def ir2vec(encoding: Encoding) -> DeviceMethod:
         return ir2vec_trees(function_vectors(samples, embedding(), encoding, folder), encoding)
 
     controls = standard_controls(opcode_histograms(samples, folder), num_trees)
     return {
-        **{control.name: partial(_itself, control) for control in controls},
+        **{control.name: partial(lambda made: made, control) for control in controls},
         "Grewe et al.": grewe,
-        DeepTune.name: lambda: Method.of(DeepTune()),
-        Inst2vec.name: lambda: Method.of(Inst2vec(read_statements(samples, embedding(), folder), embedding())),
+        "DeepTune": deeptune,
+        "inst2vec": lambda: inst2vec(read_statements(samples, embedding(), folder), embedding()),
         **{f"IR2Vec {encoding}": partial(ir2vec, encoding) for encoding in get_args(Encoding)},
-        MapperMethod.name: mapper,
+        "ncc mapper": lambda: mapper(inputs(), load_vectors(samples, embedding(), folder)),
         "ncc times": lambda: times_method("ncc times", inputs(), "gp"),
         "ncc times, lstm": lambda: times_method("ncc times, lstm", inputs(), "lstm"),
     }
@@ -376,7 +356,11 @@ def evaluate_devmap(
         chosen = [known[one]() for one in choose_methods(method, known)]
         legacy = load_legacy_ir(data)
         task = device_mapping(samples, [legacy[samples.ir_name(row)] for row in range(len(samples))])
-        tell = partial(_tell, progress, name) if progress else None
+
+        def tell(line: str, platform: str = name) -> None:
+            if progress:
+                progress(f"{platform}, {line}")
+
         comparisons.append(
             compare(
                 *(task, chosen, protocols, numbers),
@@ -387,7 +371,3 @@ def evaluate_devmap(
             )
         )
     return join(comparisons)
-
-
-def _tell(progress: Callable[[str], None], platform: str, line: str) -> None:
-    progress(f"{platform}, {line}")

@@ -9,7 +9,7 @@ Reference: Rasmussen and Williams 2006, chapter 2 (Gaussian processes). Inputs, 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -20,13 +20,14 @@ from ncc.learning.heads.folds import balanced_folds
 from ncc.tasks.devices.features import KernelFeatures, code_columns
 from ncc.tasks.devices.head import INTERVAL
 from ncc_lab.devices.samples import DeviceMappingSamples, MappingUnit
+from ncc_lab.frame import Method, Subset
 
 Blocks = dict[str, Floats]
 """Name of a block of columns → (n, k) float64."""
 _NOISE = 0.1
 _SAME_SIZE = 0.02
 """How close a data size, in log units, must be to one in training to count as known."""
-_FEWEST, _MIN_NEIGHBORS = 64, 30
+_MIN_ROWS, _MIN_NEIGHBORS = 64, 30
 _EVEN = 0.5 + 1e-6
 _TREE_BLOCKS = ("data", "shape", "growth")
 
@@ -98,7 +99,7 @@ class ScoreCalibration(NamedTuple):
     @classmethod
     def fit(cls, score: Floats, log_ratio: Floats, chosen: Bools) -> "ScoreCalibration":
         """From held-out rows of one kind; from all where that kind is too rare."""
-        rows = np.flatnonzero(chosen) if np.count_nonzero(chosen) >= _FEWEST else np.arange(len(score))
+        rows = np.flatnonzero(chosen) if np.count_nonzero(chosen) >= _MIN_ROWS else np.arange(len(score))
         rows = rows[np.argsort(score[rows], kind="stable")]
         score, log_ratio = score[rows], log_ratio[rows]
         # the slope with the least absolute error through zero: a median, weighted by the scores
@@ -125,24 +126,53 @@ class ScoreCalibration(NamedTuple):
         return np.stack([location, np.minimum(low, location), np.maximum(high, location), sure], axis=1)
 
 
-class MapperInputs(NamedTuple):
-    """Kernels of the samples, in their order, and (n, dim) float64 means of their statements' vectors."""
+def mapper(
+    features: KernelFeatures, vectors: Floats, *, num_trees: int = 100, inner_folds: int = 5, inner_trees: int = 30
+) -> Method[DeviceMappingSamples]:
+    """Return the mapper, of the samples' kernels and the means of their statements' vectors, (n, dim).
 
-    features: KernelFeatures
-    vectors: Floats
+    The mixture is fitted to the training rows and calibrated on folds of them. It predicts the expected log(CPU time /
+    GPU time), both ends of its 80 % interval, and the probability of the GPU.
+    """
+
+    def predict(
+        train: Subset[DeviceMappingSamples], test: Subset[DeviceMappingSamples], rng: np.random.Generator
+    ) -> Floats:
+        samples, seed = train.table, int(rng.integers(2**31))
+        blocks = blocks_of(features, vectors, samples.transfer_bytes, samples.wgsize)
+        ratio = samples.log_ratio[train.rows]
+
+        def fit(rows: Ints, trees: int) -> Mixture:
+            return Mixture.fit(select(blocks, rows), samples.log_ratio[rows], trees, seed)
+
+        def held_out(unit: MappingUnit) -> tuple[Floats, Bools]:
+            """Return what members predict of training rows held out, and whether they knew their sizes."""
+            outputs, known = np.zeros((_NUM_GENERAL + 2, len(train))), np.zeros(len(train), bool)
+            groups = samples.groups(unit)[train.rows]
+            for inner, held in balanced_folds(groups, min(inner_folds, len(np.unique(groups))), seed):
+                mixture = fit(train.rows[inner], min(inner_trees, num_trees))
+                outputs[:, held], known[held] = mixture.outputs(select(blocks, train.rows[held]))
+            return outputs, known
+
+        same, known = held_out("kernel")
+        other, known_of_other = held_out("application")
+        scale = np.maximum(np.sqrt((same**2).mean(axis=1)), 1e-9)
+        mixture = replace(fit(train.rows, num_trees), scale=scale)
+        of_known = ScoreCalibration.fit(mixture.combine(same, known), ratio, known)
+        of_new = ScoreCalibration.fit(mixture.combine(other, known_of_other), ratio, ~known_of_other)
+        outputs, is_known = mixture.outputs(select(blocks, test.rows))
+        score = mixture.combine(outputs, is_known)
+        return np.where(is_known[:, None], of_known.apply(score), of_new.apply(score))
+
+    key = ((num_trees, inner_folds, inner_trees), features.profile, features.opcodes, vectors)
+    return Method("ncc mapper", "ours", predict, key, version="3")
 
 
 def blocks_of(features: KernelFeatures, vectors: Floats, transfer_bytes: Floats, wgsize: Floats) -> Blocks:
-    """The blocks of columns that members look at.
+    """Return the blocks of columns that members look at, of n kernels with vectors, (n, dim), and sizes, (n,) each.
 
     ``data`` is the size of the data and of work-groups, ``shape`` how much work there is for that data: threads have as
     many dimensions as ``get_global_id`` is asked for, loops add theirs, so that work grows with a power of the data.
-
-    Args:
-        features: Of n kernels.
-        vectors: (n, dim) float64.
-        transfer_bytes: (n,) float64.
-        wgsize: (n,) float64.
     """
     transfer, group = np.log1p(transfer_bytes), np.log1p(wgsize)
     dims, depth, open_depth = (features.feature(name) for name in ("dimensions", "depth", "open_depth"))
@@ -159,126 +189,57 @@ def blocks_of(features: KernelFeatures, vectors: Floats, transfer_bytes: Floats,
     }
 
 
-class MapperMethod:
-    """The mapper as a method that `evaluate` can measure."""
-
-    name = "ncc mapper"
-    kind: Final = "ours"
-    slow = False
-    version = "2"
-
-    def __init__(
-        self, inputs: MapperInputs, *, num_trees: int = 100, inner_folds: int = 5, inner_trees: int = 30
-    ) -> None:
-        """Keeps what is known of the kernels; nothing is fitted before `fit`."""
-        self._inputs = inputs
-        self._sizes = num_trees, inner_folds, inner_trees
-        self._fitted: tuple[_Mixture, ScoreCalibration, ScoreCalibration] | None = None
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """Options and inputs."""
-        features = self._inputs.features
-        return (self._sizes, features.profile, features.opcodes, self._inputs.vectors)
-
-    def fit(self, samples: DeviceMappingSamples, train_idx: Ints, rng: np.random.Generator) -> None:
-        """Fits the mixture to some rows, and calibrates it on folds of them, forgetting what was there before."""
-        seed = int(rng.integers(2**31))
-        ratio = samples.log_ratio[train_idx]
-        same, known = self._held_out(samples, train_idx, "kernel", seed)
-        other, known_of_other = self._held_out(samples, train_idx, "application", seed)
-        scale = np.maximum(np.sqrt((same**2).mean(axis=1)), 1e-9)
-        mixture = replace(_fit_mixture(self._inputs, samples, train_idx, self._sizes[0], seed), scale=scale)
-        self._fitted = (
-            mixture,
-            ScoreCalibration.fit(mixture.combine(same, known), ratio, known),
-            ScoreCalibration.fit(mixture.combine(other, known_of_other), ratio, ~known_of_other),
-        )
-
-    def predict(self, samples: DeviceMappingSamples, test_idx: Ints) -> Floats:
-        """Expected log(CPU time / GPU time), both ends of its 80 % interval, probability of the GPU: (m, 4)."""
-        assert self._fitted
-        mixture, of_known, of_new = self._fitted
-        outputs, known = mixture.outputs(self._inputs, samples, test_idx)
-        score = mixture.combine(outputs, known)
-        return np.where(known[:, None], of_known.apply(score), of_new.apply(score))
-
-    def _held_out(
-        self, samples: DeviceMappingSamples, rows: Ints, unit: MappingUnit, seed: int
-    ) -> tuple[Floats, Bools]:
-        """What the members say of training rows that they were not fitted to, and whose sizes they knew.
-
-        Returns:
-            (members, n) float64 outputs and (n,) bool.
-        """
-        num_trees, inner_folds, inner_trees = self._sizes
-        outputs, known = np.zeros((_NUM_GENERAL + 2, len(rows))), np.zeros(len(rows), bool)
-        groups = samples.groups(unit)[rows]
-        for train, test in balanced_folds(groups, min(inner_folds, len(np.unique(groups))), seed):
-            mixture = _fit_mixture(self._inputs, samples, rows[train], min(inner_trees, num_trees), seed)
-            outputs[:, test], known[test] = mixture.outputs(self._inputs, samples, rows[test])
-        return outputs, known
+def select(blocks: Blocks, rows: Ints) -> Blocks:
+    """Return some rows of every block."""
+    return {name: columns[rows] for name, columns in blocks.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class _Mixture:
-    """Members that were fitted: processes, first those for every kernel, and trees; blocks of columns by name."""
+class Mixture:
+    """Members that were fitted: processes, first those for every kernel, and trees."""
 
     mean: Blocks
-    spread: Blocks
+    std: Blocks
     training: Blocks
     processes: tuple[Process, ...]
     trees: ExtraTreesRegressor
     data: Floats
     scale: Floats
 
-    def outputs(self, inputs: MapperInputs, samples: DeviceMappingSamples, rows: Ints) -> tuple[Floats, Bools]:
-        """What each member says of some rows, (members, m) float64, and whether their sizes are known, (m,) bool."""
-        raw = _blocks(inputs, samples, rows)
-        blocks = standardise(raw, self.mean, self.spread)
-        said = [process.predict(blocks, self.training) for process in self.processes]
-        said.append(self.trees.predict(_stack(raw)))
+    @classmethod
+    def fit(cls, raw: Blocks, ratio: Floats, num_trees: int, seed: int) -> "Mixture":
+        """Fit all members to rows and their log ratios, (n,)."""
+        mean = {name: columns.mean(axis=0) for name, columns in raw.items()}
+        std = {name: np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0) for name, columns in raw.items()}
+        training = standardize(raw, mean, std)
+        targets = ((_CLIPPED, np.clip(ratio, -3, 3)), (_SIGNED, np.tanh(ratio)), (_OF_KNOWN, np.tanh(ratio)))
+        trees = ExtraTreesRegressor(num_trees, random_state=seed, n_jobs=1)
+        return cls(
+            mean=mean,
+            std=std,
+            training=training,
+            processes=tuple(Process.fit(terms, training, target) for terms, target in targets),
+            trees=trees.fit(np.hstack([raw[name] for name in _TREE_BLOCKS]), np.sign(ratio)),
+            data=raw["data"],
+            scale=np.ones(_NUM_GENERAL + 2),
+        )
+
+    def outputs(self, raw: Blocks) -> tuple[Floats, Bools]:
+        """Return what each member predicts of m rows, (members, m), and whether their sizes are known, (m,)."""
+        blocks = standardize(raw, self.mean, self.std)
+        predicted = [process.predict(blocks, self.training) for process in self.processes]
+        predicted.append(self.trees.predict(np.hstack([raw[name] for name in _TREE_BLOCKS])))
         nearest = np.abs(raw["data"][:, None, :] - self.data[None, :, :]).sum(axis=2).min(axis=1)
-        return np.stack(said), nearest < _SAME_SIZE
+        return np.stack(predicted), nearest < _SAME_SIZE
 
     def combine(self, outputs: Floats, known: Bools) -> Floats:
-        """Score of each row, (m,) float64."""
+        """Return the score of each row, (m,)."""
         scaled = outputs / self.scale[:, None]
         return scaled[:_NUM_GENERAL].mean(axis=0) + known * scaled[_NUM_GENERAL:].mean(axis=0)
 
 
-def _blocks(inputs: MapperInputs, samples: DeviceMappingSamples, rows: Ints) -> Blocks:
-    sizes = samples.transfer_bytes[rows], samples.wgsize[rows]
-    return blocks_of(inputs.features.rows(rows), inputs.vectors[rows], *sizes)
-
-
-def _stack(raw: Blocks) -> Floats:
-    return np.hstack([raw[name] for name in _TREE_BLOCKS])
-
-
-def _fit_mixture(
-    inputs: MapperInputs, samples: DeviceMappingSamples, rows: Ints, num_trees: int, seed: int
-) -> _Mixture:
-    raw = _blocks(inputs, samples, rows)
-    mean = {name: columns.mean(axis=0) for name, columns in raw.items()}
-    spread = {name: np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0) for name, columns in raw.items()}
-    training = standardise(raw, mean, spread)
-    ratio = samples.log_ratio[rows]
-    targets = ((_CLIPPED, np.clip(ratio, -3, 3)), (_SIGNED, np.tanh(ratio)), (_OF_KNOWN, np.tanh(ratio)))
-    return _Mixture(
-        mean=mean,
-        spread=spread,
-        training=training,
-        processes=tuple(Process.fit(terms, training, target) for terms, target in targets),
-        trees=ExtraTreesRegressor(num_trees, random_state=seed, n_jobs=1).fit(_stack(raw), np.sign(ratio)),
-        data=raw["data"],
-        scale=np.ones(_NUM_GENERAL + 2),
-    )
-
-
-def standardise(blocks: Blocks, mean: Blocks, spread: Blocks) -> Blocks:
-    """Columns less their mean in units of their spread; those of spread 0 become 0."""
+def standardize(blocks: Blocks, mean: Blocks, std: Blocks) -> Blocks:
+    """Return columns less their mean in units of their standard deviation; those of 0 become 0."""
     return {
-        name: (columns - mean[name]) / np.where(spread[name] > 0, spread[name], np.inf)
-        for name, columns in blocks.items()
+        name: (columns - mean[name]) / np.where(std[name] > 0, std[name], np.inf) for name, columns in blocks.items()
     }

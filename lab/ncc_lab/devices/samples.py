@@ -4,15 +4,19 @@ Reads the two tables of Cummins et al. (PACT 2017, case study A) as arrays, one 
 """
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import InputError
 from ncc.ir.graph.reach import reachable_statements
+from ncc.ir.reader.abstraction import Abstraction
+from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
 from ncc.kernels.measure.table import LaunchTimes
 from ncc.learning.data.registry import Folder, locate
@@ -38,23 +42,22 @@ _COLUMNS = ("oracle", "src", "dataset", *COUNT_NAMES)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DeviceMappingSamples:
-    """The rows of one platform's table; row i of every array belongs to sample i.
+    """The n rows of one platform's table.
 
-    Args:
+    Attributes:
         platform: "amd" or "nvidia": whose GPU the runtimes were measured on.
-        benchmark: Kernel names, (n,) str. Rows of one kernel differ in data size.
-        dataset: Names of the data sizes, (n,) str.
-        application: Suite and application, such as "npb BT", (n,) str.
-        suite: Benchmark suites, such as "npb", (n,) str.
-        source: OpenCL text of the kernels, identifiers rewritten, (n,) object.
-        counts: Grewe et al.'s static counts in the order of `COUNT_NAMES`, (n, 8) float64; the last
-            two repeat `transfer_bytes` and `wgsize`.
-        transfer_bytes: Bytes moved between host and device, (n,) float64.
-        wgsize: Work-items per work-group, (n,) float64.
-        runtime_cpu_ms: Time on the CPU, (n,) float64.
-        runtime_gpu_ms: Time on the GPU, transfers included, (n,) float64.
-        log_ratio: Log(CPU time / GPU time), positive where the GPU is faster, (n,) float64.
-        is_gpu: Whether the GPU is the faster device, (n,) bool.
+        benchmark: (n,) names of kernels; rows of one kernel differ in data size.
+        dataset: (n,) names of the data sizes.
+        application: (n,) suite and application, such as "npb BT".
+        suite: (n,) benchmark suites, such as "npb".
+        source: (n,) OpenCL texts of the kernels, identifiers rewritten.
+        counts: (n, 8) static counts in the order of `COUNT_NAMES`; the last two are `transfer_bytes` and `wgsize`.
+        transfer_bytes: (n,) bytes moved between host and device.
+        wgsize: (n,) work-items per work-group.
+        runtime_cpu_ms: (n,) times on the CPU.
+        runtime_gpu_ms: (n,) times on the GPU, transfers included.
+        log_ratio: (n,) log(CPU time / GPU time), positive where the GPU is faster.
+        is_gpu: (n,) whether the GPU is the faster device.
     """
 
     platform: str
@@ -75,17 +78,13 @@ class DeviceMappingSamples:
         return len(self.is_gpu)
 
     def groups(self, unit: MappingUnit) -> np.ndarray:
-        """Return the name of each row's kernel, application or suite, (n,) str.
-
-        Raises:
-            InputError: `unit` is none of these.
-        """
+        """Return the name of each row's kernel, application or suite, (n,) str."""
         if unit not in get_args(MappingUnit):
             raise InputError(f"no grouping {unit!r}; expected one of {', '.join(get_args(MappingUnit))}")
         return self.benchmark if unit == "kernel" else getattr(self, unit)
 
     def ir_name(self, row: int) -> str:
-        """Return the file name of a row's kernel in the legacy IR ."""
+        """Return the file name of a row's kernel in the legacy IR."""
         return legacy_name(str(self.benchmark[row]), str(self.dataset[row]))
 
     @property
@@ -104,14 +103,7 @@ class DeviceMappingSamples:
         )
 
     def without_answers(self, rows: Ints) -> "DeviceMappingSamples":
-        """Return a copy in which some rows' measurements are hidden.
-
-        Args:
-            rows: Row indices, (m,) int64.
-
-        Returns:
-            The samples, with NaN for these rows' runtimes and log ratios, and False for `is_gpu`.
-        """
+        """Return a copy in which some rows' runtimes and log ratios are NaN, and `is_gpu` is False."""
 
         def hide(column: np.ndarray, blank: float | bool) -> np.ndarray:
             hidden = column.copy()
@@ -128,34 +120,15 @@ class DeviceMappingSamples:
 
 
 def load_samples(platform: Platform, folder: Folder = None) -> DeviceMappingSamples:
-    """Load the 680 samples of a platform from the dataset `devmap`.
+    """Load the 680 samples of "amd" (Tahiti 7970) or "nvidia" (GTX 970); both have the same kernels in one order.
 
-    Args:
-        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
-        folder: The data folder; None stands for NCC_DATA, then the cache.
-
-    Returns:
-        The samples, in the table's order; both platforms have the same kernels in the same order.
-
-    Raises:
-        InputError: `platform` is neither of the two.
-        DataError: The table is missing, fails its checksum or is malformed.
-
-    Reference:
-        Cummins et al., End-to-End Deep Learning of Optimization Heuristics, PACT 2017, case study A.
+    Reference: Cummins et al., End-to-End Deep Learning of Optimization Heuristics, PACT 2017, case study A.
     """
     return read_table(locate("devmap", f"cgo17-{check_platform(platform)}.csv", folder), platform)
 
 
 def read_table(path: Path, platform: str) -> DeviceMappingSamples:
-    """Read a table of samples from a CSV file that has the published columns.
-
-    Returns:
-        The samples, in the file's order.
-
-    Raises:
-        DataError: A column is missing, a value is malformed, or an oracle contradicts the runtimes.
-    """
+    """Read a CSV file of the published columns; refuse oracles that contradict the runtimes."""
     launches, _ = read_suites(path)
     rows = read_rows(path, _COLUMNS)
     check_names(path, rows, "oracle")
@@ -191,13 +164,25 @@ def load_inputs(samples: DeviceMappingSamples, embedding: Embedding, folder: Fol
 
 
 def load_vectors(samples: DeviceMappingSamples, embedding: Embedding, folder: Folder = None) -> Floats:
-    """Mean vector of every row's statements, from the legacy IR: (n, dim) float64."""
-    legacy = load_legacy_ir(folder)
-    names = [samples.ir_name(row) for row in range(len(samples))]
-    means: dict[str, Floats] = {}
-    for name in set(names):
-        module = read_module(legacy[name], name=name, abstraction=embedding.abstraction)
+    """Return the mean vector of every row's statements in the legacy IR, (n, dim) float64."""
+
+    def mean(module: Module) -> Floats:
         words, _ = embedding.vocabulary.encode(module.texts)
         statements = reachable_statements(module, module.first_kernel)
-        means[name] = embedding.vectors[words[module.text_id[statements]]].mean(axis=0, dtype=np.float64)
-    return np.stack([means[name] for name in names])
+        return embedding.vectors[words[module.text_id[statements]]].mean(axis=0, dtype=np.float64)
+
+    return describe_kernels(samples, mean, folder, embedding.abstraction)
+
+
+def describe_kernels(
+    samples: DeviceMappingSamples,
+    describe: Callable[[Module], NDArray[Any]],
+    folder: Folder = None,
+    abstraction: Abstraction | None = None,
+) -> Floats:
+    """Return what a function makes of each row's module in the legacy IR, (n, k) float64."""
+    legacy = load_legacy_ir(folder)
+    names = [samples.ir_name(row) for row in range(len(samples))]
+    modules = ((name, read_module(legacy[name], name=name, abstraction=abstraction)) for name in set(names))
+    described = {name: describe(module) for name, module in modules}
+    return np.asarray([described[name] for name in names], np.float64)

@@ -12,17 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from ncc.arrays import Floats, Ints32
+from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.reader.module import Module, NodeKind
-from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import Embedding
-from ncc.tasks.devices.published import load_legacy_ir
 from ncc_lab.controls import WithInputs, sklearn_method
 from ncc_lab.devices.devmap import DeviceMethod, as_score, labels_of
-from ncc_lab.devices.samples import DeviceMappingSamples
+from ncc_lab.devices.samples import DeviceMappingSamples, describe_kernels
 
 Encoding = Literal["symbolic", "flow-aware"]
 
@@ -39,14 +37,7 @@ def encode_function(
     vector of every earlier statement whose result it uses. An operand defined further down, which only a cycle can
     bring back, adds nothing. Unlike the original's, definitions are not followed through memory.
 
-    Args:
-        module: The module.
-        function: Index of the function.
-        vector: From a statement to its vector, (dim,).
-        encoding: "symbolic" or "flow-aware".
-
-    Reference:
-        VenkataKeerthy et al. 2020, section 4.
+    Reference: VenkataKeerthy et al. 2020, section 4.
     """
     if encoding not in get_args(Encoding):
         raise InputError(f"no encoding {encoding!r}; expected one of {', '.join(get_args(Encoding))}")
@@ -55,52 +46,36 @@ def encode_function(
     if encoding == "flow-aware":
         # v(s) = vector(s) + 0.2 Σ v(d) over its operands' definitions d. All v(s) together are the sum of vectors, each
         # as often as it is counted: once, and 0.2 times as often as each statement that uses it.
-        users, definitions = _uses(module, statements)
-        for user, definition in zip(users[::-1].tolist(), definitions[::-1].tolist(), strict=True):
-            weight[definition] += _ARGUMENT_WEIGHT * weight[user]
+        user, definition = module.operand_statement, module.operand_definition
+        is_result = module.node_kind[module.operand] == NodeKind.RESULT  # of no matter at immediates, which have none
+        used = is_result & (definition >= 0) & (definition < user) & np.isin(user, statements)
+        pairs = zip(user[used][::-1].tolist(), definition[used][::-1].tolist(), strict=True)
+        for user_statement, defining_statement in pairs:
+            weight[defining_statement] += _ARGUMENT_WEIGHT * weight[user_statement]
     count = np.bincount(module.text_id[statements], weight[statements], minlength=len(module.texts))
     texts = np.flatnonzero(count)
     vectors = np.stack([vector(module.texts[text]) for text in texts.tolist()]).astype(np.float64)
     return np.asarray(count[texts] @ vectors, np.float64)
 
 
-def _uses(module: Module, statements: Ints32) -> tuple[Ints32, Ints32]:
-    """Users and definitions of all operands that are results of earlier statements, in the order of their users."""
-    user, definition = module.operand_statement, module.operand_definition
-    is_result = module.node_kind[module.operand] == NodeKind.RESULT  # of no matter at immediates, which have none
-    chosen = is_result & (definition >= 0) & (definition < user) & np.isin(user, statements)
-    return user[chosen], definition[chosen]
-
-
 def function_vectors(
     samples: DeviceMappingSamples, embedding: Embedding, encoding: Encoding, folder: Folder = None
 ) -> Floats:
-    """Return the vector of each row's kernel in the legacy IR.
+    """Return the vector of each row's kernel in the legacy IR, (n, dim) float64."""
 
-    Returns:
-        One row for each sample, (n, dim) float64.
-    """
-    legacy = load_legacy_ir(folder)
-    names = [samples.ir_name(row) for row in range(len(samples))]
-    vector_of = {}
-    for name in set(names):
-        module = read_module(legacy[name], name=name, abstraction=embedding.abstraction)
-        vector_of[name] = encode_function(module, module.first_kernel, embedding.vector, encoding)
-    return np.stack([vector_of[name] for name in names])
+    def encode(module: Module) -> Floats:
+        return encode_function(module, module.first_kernel, embedding.vector, encoding)
+
+    return describe_kernels(samples, encode, folder, embedding.abstraction)
 
 
 def ir2vec_trees(vectors: Floats, encoding: Encoding) -> DeviceMethod:
-    """Return boosted trees on vectors of functions, transfer bytes and work-group size.
+    """Return boosted trees on vectors of functions, (n, dim), transfer bytes and work-group size.
 
     Trees are as deep, as many and as fast to learn as in the original, which boosts them by XGBoost. Nothing here is
     random: all seeds give the same answer.
 
-    Args:
-        vectors: From `function_vectors`, one row for each sample, (n, dim) float64.
-        encoding: How they were made, for the name.
-
-    Reference:
-        VenkataKeerthy et al. 2020, section 5.
+    Reference: VenkataKeerthy et al. 2020, section 5.
     """
     model = HistGradientBoostingClassifier(
         max_iter=70,

@@ -1,6 +1,7 @@
 """``ncc evaluate functions``: does a function compiled differently find itself among all of its project?"""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -10,7 +11,7 @@ from joblib import Parallel, delayed
 
 from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
-from ncc.learning.corpus.recipe import CorpusFile, Recipe, find_files, load_recipe
+from ncc.learning.corpus.recipe import CorpusFile, find_files, load_recipe
 from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.programs.ir_cache import Compiler
@@ -62,14 +63,23 @@ def evaluate_functions(
     """
     embedding = load_embedding(embedding)
     known = all_representations(embedding, seed)
-    chosen = choose_methods(method, [one.name for one in known])
-    kept = Path(ir) if ir else cache_folder() / "functions"
-    check_folder(kept)
-    compiler = Compiler(cache_folder() / "headers", kept)
-    files = _files_of([load_recipe(project) for project in projects])
-    pool = Build()
+    names = choose_methods(method, [representation.name for representation in known])
+    chosen = [representation for representation in known if representation.name in names]
+    folder = Path(ir) if ir else cache_folder() / "functions"
+    check_folder(folder)
+    compiler = Compiler(cache_folder() / "headers", folder)
+    files = _find_files(projects)
+    pool_build = Build()
     queries = [Build(level="-O0"), *(Build(clang=path) for path in clang or ())]
-    _compile_all([file for some in files.values() for file in some], [pool, *queries], compiler, jobs, progress)
+    tasks = [
+        delayed(_try_to_compile)(file, build, compiler)
+        for build in (pool_build, *queries)
+        for some in files.values()
+        for file in some
+    ]
+    for done, _ in enumerate(Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks), 1):
+        if progress:
+            progress(f"{done} of {len(tasks)} compilations")
     results: list[Result] = []
     failures: dict[str, str] = {}
     for query in queries:
@@ -77,9 +87,7 @@ def evaluate_functions(
             pools: dict[str, Pool] = {}
             for name, some in files.items():
                 made, failed = make_pool(
-                    some,
-                    query,
-                    pool,
+                    *(some, query, pool_build),
                     ir_of=lambda file, build: compile_file(file, build, compiler),
                     abstraction=embedding.abstraction,
                     keep_callees=keep_callees,
@@ -89,17 +97,19 @@ def evaluate_functions(
             if not pools:
                 reason = next(iter(failures.values()), "none has a function in both ways")
                 raise InputError(f"no functions to compare: {reason}")
-            names = "kept" if keep_callees else "hidden"
-            title = f"{query} asks, -O2 answers, names of callees {names}"
-            results += _score_all([one for one in known if one.name in chosen], pools, title, failures, progress)
+            title = f"{query} asks, -O2 answers, names of callees {'kept' if keep_callees else 'hidden'}"
+            for representation in chosen:
+                results += _score(representation, pools, title, failures)
+                if progress:
+                    progress(f"{title}: {representation.name}")
     return Comparison(tuple(sorted(results, key=lambda result: result.protocol)))
 
 
-def _files_of(recipes: Sequence[Recipe]) -> dict[str, list[CorpusFile]]:
-    """Project → its files of source, each once."""
+def _find_files(projects: Sequence[str | Path]) -> dict[str, list[CorpusFile]]:
+    """Return project → its files of source, each once."""
     found: dict[str, dict[str, CorpusFile]] = {}
-    for recipe in recipes:
-        for file in find_files(recipe):
+    for project in projects:
+        for file in find_files(load_recipe(project)):
             if file.attempts:
                 found.setdefault(file.source, {}).setdefault(file.path, file)
     if not found:
@@ -107,84 +117,55 @@ def _files_of(recipes: Sequence[Recipe]) -> dict[str, list[CorpusFile]]:
     return {name: list(files.values()) for name, files in found.items()}
 
 
-def _compile_all(
-    files: Sequence[CorpusFile],
-    builds: Sequence[Build],
-    compiler: Compiler,
-    jobs: int,
-    progress: Callable[[str], None] | None,
-) -> None:
-    """Has all IR in the folder that keeps it."""
-    tasks = [(file, build) for build in builds for file in files]
-    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(_try_to_compile)(file, build, compiler) for file, build in tasks
-    )
-    for done, _ in enumerate(results, 1):
-        if progress:
-            progress(f"{done} of {len(tasks)} compilations")
-
-
 def _try_to_compile(file: CorpusFile, build: Build, compiler: Compiler) -> None:
-    try:
+    with suppress(NccError):  # which is reported where the IR is asked for
         compile_file(file, build, compiler)
-    except NccError:
-        return  # which is told where the IR is asked for
 
 
-def _score_all(
-    methods: Sequence[Representation],
-    pools: Mapping[str, Pool],
-    title: str,
-    failures: Mapping[str, str],
-    progress: Callable[[str], None] | None,
+def _score(
+    representation: Representation, pools: Mapping[str, Pool], title: str, failures: Mapping[str, str]
 ) -> list[Result]:
-    results: dict[str, list[Result]] = {}
-    for method in methods:
-        start = perf_counter()
-        vectors = {name: method.vectors(pool.units) for name, pool in pools.items()}
-        seconds = perf_counter() - start
-        for whose in ("internal functions", "all functions"):
-            found = {
-                name: row
-                for name, pool in pools.items()
-                if (row := _project_row(pool, vectors[name], internal=whose == "internal functions")) is not None
-            }
-            for column, size in enumerate(SIZES if found else ()):
+    """Return a result for each kind of function and size of pool: its rows are projects."""
+    start = perf_counter()
+    vectors = {name: representation.vectors(pool.units) for name, pool in pools.items()}
+    seconds = perf_counter() - start
+    results = []
+    for whose in ("internal functions", "all functions"):
+        rows = {
+            name: row
+            for name, pool in pools.items()
+            if (row := _project_row(pool, vectors[name], internal=whose == "internal functions")) is not None
+        }
+        for column, size in enumerate(SIZES if rows else ()):
+            values = np.stack(list(rows.values()))[:, 2 + 2 * column : 4 + 2 * column]
+            if np.isfinite(values).any():
                 protocol = f"{whose}, of {size or 'all'}: {title}"
-                values = np.stack(list(found.values()))[:, 2 + 2 * column : 4 + 2 * column]
-                if np.isfinite(values).any():
-                    task = (
-                        results[protocol][0].task
-                        if protocol in results
-                        else _task(protocol, {name: row[:2] for name, row in found.items()}, failures)
-                    )
-                    result = Result(
-                        task=task,
-                        protocol=protocol,
-                        method=method.name,
-                        kind=method.kind,
-                        seeds=(SEED,),
-                        predicted=values[None],
-                        seconds=seconds,
-                    )
-                    results.setdefault(protocol, []).append(result)
-                    if progress:
-                        progress(f"{protocol}: {method.name}")
-    return [result for some in results.values() for result in some]
+                task = _task(protocol, {name: row[:2] for name, row in rows.items()}, failures)
+                result = Result(
+                    task=task,
+                    protocol=protocol,
+                    method=representation.name,
+                    kind=representation.kind,
+                    seeds=(SEED,),
+                    predicted=values[None],
+                    seconds=seconds,
+                )
+                results.append(result)
+    return results
 
 
 def _task(protocol: str, counts: Mapping[str, Floats], failures: Mapping[str, str]) -> Task[Any]:
     """Return projects as a task: its rows are projects, and what is predicted are the two figures of each."""
     names = np.array(list(counts))
-    told = ", ".join(f"{name} {queries:.0f} of {pool:.0f}" for name, (queries, pool) in counts.items())
+    sizes = ", ".join(f"{name} {queries:.0f} of {pool:.0f}" for name, (queries, pool) in counts.items())
     return Task(
         title="Finding the same function again",
         samples=names,
-        protocols={protocol: HoldOut(f"queries among all functions: {told}", lambda _seed: (), "project", names)},
-        terms=lambda _names, rows, found: {
+        protocols={protocol: HoldOut(f"queries among all functions: {sizes}", lambda _seed: (), "project", names)},
+        terms=lambda _names, rows, predicted: {
             "project": names[rows],
-            "recall_at_1": found[:, 0],
-            "mrr": found[:, 1],
+            "recall_at_1": predicted[:, 0],
+            "mrr": predicted[:, 1],
         },
         widths=(2,),
         figures={"recall_at_1": mean("recall_at_1"), "mrr": mean("mrr")},
@@ -195,13 +176,13 @@ def _task(protocol: str, counts: Mapping[str, Floats], failures: Mapping[str, st
 
 
 def _project_row(pool: Pool, vectors: Matrix, *, internal: bool) -> Floats | None:
-    """Queries, functions of the pool, and means over queries for each of `SIZES`; None where nobody can be mistaken."""
+    """Return queries, functions of the pool, and means for each of `SIZES`; None where nobody can be mistaken."""
     candidates = np.flatnonzero(pool.internal) if internal else np.arange(pool.num_candidates)
-    place = np.full(pool.num_candidates, -1)
-    place[candidates] = np.arange(len(candidates))
-    queries = np.flatnonzero(place[pool.answer] >= 0)
+    position = np.full(pool.num_candidates, -1)
+    position[candidates] = np.arange(len(candidates))
+    queries = np.flatnonzero(position[pool.answer] >= 0)
     if len(candidates) < 2 or not len(queries):
         return None
     asked = vectors[pool.num_candidates + queries]
-    found = pool_scores(vectors[candidates], asked, place[pool.answer[queries]], SIZES)
-    return np.concatenate([[len(queries), len(candidates)], found.mean(axis=0).ravel()])
+    scores = pool_scores(vectors[candidates], asked, position[pool.answer[queries]], SIZES)
+    return np.concatenate([[len(queries), len(candidates)], scores.mean(axis=0).ravel()])

@@ -11,7 +11,7 @@ import tempfile
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,15 +40,15 @@ _NEWS: tuple[tuple[bytes, bytes], ...] = (
 
 
 def is_installed() -> bool:
-    """Whether the ``ir2vec`` wheel is here."""
+    """Return whether the ``ir2vec`` wheel is here."""
     return find_spec("ir2vec") is not None
 
 
-def without_news(ir: bytes) -> bytes:
-    """A module's text without what LLVM 17 can't read.
+def strip_news(ir: bytes) -> bytes:
+    """Return a module's text without what LLVM 17 can't read.
 
     Examples:
-        >>> without_news(b"  %a = getelementptr inbounds nuw i8, ptr captures(none) %p, i64 1")
+        >>> strip_news(b"  %a = getelementptr inbounds nuw i8, ptr captures(none) %p, i64 1")
         b'  %a = getelementptr inbounds i8, ptr %p, i64 1'
     """
     for pattern, new in _NEWS:
@@ -56,38 +56,24 @@ def without_news(ir: bytes) -> bytes:
     return ir
 
 
-class IR2VecWheel:
-    """Vectors of programs and of functions as the wheel gives them; zeros where it ends on the way.
-
-    Attributes:
-        num_failed: Units that have none, of those that were asked last.
-    """
-
-    name = "IR2Vec flow-aware (its wheel)"
-    kind: Final = "published"
-
-    def __init__(self) -> None:
-        self.num_failed = 0
-
-    def vectors(self, units: "Units", /) -> Floats32:
-        """Returns (n, 300) float32."""
-        found = np.zeros((len(units.table), _DIM), np.float32)
-        last, vectors = b"", None
-        with Pool(seconds=_SECONDS) as workers:
-            for unit in range(len(found)):
-                ir, function = units.ir(unit)
-                if ir is not last:
-                    last, vectors = ir, None
-                    with suppress(NccError):
-                        vectors = workers.call("module", _embed, without_news(ir))
-                if vectors:
-                    found[unit] = vectors[0] if function is None else vectors[1].get(function, 0)
-        self.num_failed = int((~found.any(axis=1)).sum())
-        return found
+def wheel_vectors(units: "Units") -> Floats32:
+    """Return (n, 300) vectors of programs or functions as the wheel gives them; zeros where it ends on the way."""
+    rows = np.zeros((len(units.table), _DIM), np.float32)
+    last, vectors = b"", None
+    with Pool(seconds=_SECONDS) as workers:
+        for unit in range(len(rows)):
+            ir, function = units.ir(unit)
+            if ir is not last:
+                last, vectors = ir, None
+                with suppress(NccError):
+                    vectors = workers.call("module", _embed, strip_news(ir))
+            if vectors:
+                rows[unit] = vectors[0] if function is None else vectors[1].get(function, 0)
+    return rows
 
 
 def _embed(ir: bytes) -> tuple[list[float], dict[str, list[float]]]:
-    """In a worker: the vector of a module, and those of its functions by name."""
+    """Return, in a worker, the vector of a module, and those of its functions by name."""
     wheel = import_module("ir2vec")
     for stream in (1, 2):  # it prints
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
@@ -95,5 +81,5 @@ def _embed(ir: bytes) -> tuple[list[float], dict[str, list[float]]]:
         file.write(ir)
         file.flush()
         embedding = wheel.initEmbedding(file.name, "fa", "p")
-        functions = {one["actualName"]: list(one["vector"]) for one in embedding.getFunctionVectors().values()}
+        functions = {entry["actualName"]: list(entry["vector"]) for entry in embedding.getFunctionVectors().values()}
         return list(embedding.getProgramVector()), functions

@@ -4,24 +4,24 @@ None of them learns from labels. Document frequencies are those of the code that
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any
 
 import numpy as np
 
 from ncc.errors import NccError
-from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.pooling import POOLERS, Pooler, load_pooler
 from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.ngrams import ngram_counts
-from ncc_lab.classification.classify import opcode_counts, statement_counts
 from ncc_lab.frame import Kind
+from ncc_lab.programs.classify import opcode_counts, statement_counts
 from ncc_lab.retrieval.metrics import Matrix
 
 _BUCKETS = 1 << 18
-_LONGEST = 1024
+_MAX_LENGTH = 1024
 """Statements of a program that the encoder reads."""
 
 
@@ -38,112 +38,80 @@ class Units:
     ir: Callable[[int], tuple[bytes, str | None]]
 
 
-class Representation(Protocol):
-    """A way to make vectors of code."""
-
-    @property
-    def name(self) -> str:
-        """Name for tables."""
-
-    @property
-    def kind(self) -> Kind:
-        """Whose it is."""
-
-    def vectors(self, units: Units, /) -> Matrix:
-        """Returns (n, dim) vectors, an array or a sparse matrix; a row of zeros for what it can't read."""
-
-
-@dataclass(frozen=True)
-class _Counted:
-    """A control that is a function of the table alone."""
-
-    name: str
-    of_table: Callable[[ProgramTable], Matrix]
-    kind: Final = "control"
-
-    def vectors(self, units: Units, /) -> Matrix:
-        return self.of_table(units.table)
-
-
-@dataclass(frozen=True)
-class Pooled:
-    """Vectors as ``ncc embed`` gives them, by a way of pooling.
+@dataclass(frozen=True, eq=False)
+class Representation:
+    """A way to make vectors of code.
 
     Attributes:
-        pooler: The way.
-        called: Its name in tables; default as options name it.
+        name: Name for tables.
+        kind: Whose it is.
+        vectors: From units to (n, dim) vectors, an array or a sparse matrix; zeros for what it can't read.
     """
 
-    pooler: Pooler
-    called: str = ""
-    kind: Final = "ours"
+    name: str
+    kind: Kind
+    vectors: Callable[[Units], Matrix]
 
-    @property
-    def name(self) -> str:
-        """For tables."""
-        return self.called or f"ncc, --pooling {self.pooler.name}"
 
-    def vectors(self, units: Units, /) -> Matrix:
-        """Returns (n, dim) float32; zeros for what can't be read again."""
-        found = np.zeros((len(units.table), self.pooler.dim), np.float32)
-        begin, following = 0, units.ir(0)
-        while begin < len(found):
+def pooled(pooler: Pooler, name: str = "") -> Representation:
+    """Return vectors as ``ncc embed`` gives them, by a way of pooling: (n, dim) float32."""
+
+    def vectors(units: Units) -> Matrix:
+        rows = np.zeros((len(units.table), pooler.dim), np.float32)
+        start, following = 0, units.ir(0)
+        while start < len(rows):
             ir, first = following
-            names, end = [first], begin + 1
-            while end < len(found) and (following := units.ir(end))[0] is ir:  # functions of a module lie together
+            names, end = [first], start + 1
+            while end < len(rows) and (following := units.ir(end))[0] is ir:  # functions of a module lie together
                 names.append(following[1])
                 end += 1
-            if module := self._read(ir):
-                place = {name: number for number, name in enumerate(module.function_names)}
-                numbers = None if first is None else [place[name] for name in names if name is not None]
-                found[begin:end] = self.pooler.vectors(module, numbers)
-            begin = end
-        return found
+            with suppress(NccError):  # what can't be read again has no vector
+                module = read_module(ir, abstraction=pooler.abstraction)
+                position = {name: index for index, name in enumerate(module.function_names)}
+                functions = None if first is None else [position[name] for name in names if name is not None]
+                rows[start:end] = pooler.vectors(module, functions)
+            start = end
+        return rows
 
-    def _read(self, ir: bytes) -> Module | None:
-        try:
-            return read_module(ir, abstraction=self.pooler.abstraction)
-        except NccError:
-            return None
+    return Representation(name or f"ncc, --pooling {pooler.name}", "ours", vectors)
 
 
 def all_representations(embedding: Embedding, seed: int = 204) -> tuple[Representation, ...]:
-    """Every way to make vectors that can be measured, in the order of tables."""
-    from ncc_lab.retrieval.ir2vec import IR2VecWheel, is_installed
+    """Return every way to make vectors that can be measured, in the order of tables."""
+    from ncc_lab.retrieval.ir2vec import is_installed, wheel_vectors
+
+    def control(name: str, of_table: Callable[[ProgramTable], Matrix]) -> Representation:
+        return Representation(name, "control", lambda units: of_table(units.table))
 
     return (
-        _Counted("opcode histogram", opcode_counts),
-        _Counted("TF-IDF bag of statements", lambda table: _rarity_weighted(statement_counts(table))),
-        _Counted(
+        control("opcode histogram", opcode_counts),
+        control("TF-IDF bag of statements", lambda table: _weight_by_rarity(statement_counts(table))),
+        control(
             "TF-IDF n-grams of statements and literals",
-            lambda table: _rarity_weighted(_ngrams(table, embedding)),
+            lambda table: _weight_by_rarity(ngram_counts(table, embedding, _BUCKETS)),
         ),
-        _Counted("mean of statement vectors", lambda table: _mean(table, embedding)),
-        _Counted("idf-weighted mean", lambda table: _mean(table, embedding, weighted=True)),
-        _Counted("idf-weighted mean, centred", lambda table: _centered(_mean(table, embedding, weighted=True))),
-        *(Pooled(load_pooler(name, embedding)) for name in POOLERS if name != "mean"),
-        *([IR2VecWheel()] if is_installed() else []),
-        _Counted("encoder, not trained", lambda table: _untrained(table, embedding, seed)),
+        control("mean of statement vectors", lambda table: _mean(table, embedding)),
+        control("idf-weighted mean", lambda table: _mean(table, embedding, is_weighted=True)),
+        control("idf-weighted mean, centred", lambda table: _center(_mean(table, embedding, is_weighted=True))),
+        *(pooled(load_pooler(name, embedding)) for name in POOLERS if name != "mean"),
+        *([Representation("IR2Vec flow-aware (its wheel)", "published", wheel_vectors)] if is_installed() else []),
+        control("encoder, not trained", lambda table: _untrained(table, embedding, seed)),
     )
 
 
-def _ngrams(table: ProgramTable, embedding: Embedding) -> Any:
-    return ngram_counts(table, embedding, _BUCKETS)
-
-
-def _rarity_weighted(counts: Any) -> Any:
-    """1 + log count, by how few have it."""
+def _weight_by_rarity(counts: Any) -> Any:
+    """Return 1 + log count, by how few have it."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
 
 
-def _mean(table: ProgramTable, embedding: Embedding, *, weighted: bool = False) -> Matrix:
+def _mean(table: ProgramTable, embedding: Embedding, *, is_weighted: bool = False) -> Matrix:
     from scipy.sparse import diags_array
 
     words = embedding.look_up(table.texts).word
     counts = statement_counts(table, words)
-    if weighted:
+    if is_weighted:
         spread = np.bincount(counts.indices, minlength=counts.shape[1])
         counts = counts @ diags_array(np.log((1 + counts.shape[0]) / (1 + spread)))
     total = np.asarray(counts.sum(axis=1)).ravel()
@@ -151,14 +119,14 @@ def _mean(table: ProgramTable, embedding: Embedding, *, weighted: bool = False) 
     return sums / np.where(total > 0, total, 1)[:, None]
 
 
-def _centered(vectors: Matrix) -> Matrix:
-    """Less the mean of all; what has no vector still has none."""
-    there = vectors.any(axis=1)
-    return np.where(there[:, None], vectors - vectors[there].mean(axis=0), 0)
+def _center(vectors: Matrix) -> Matrix:
+    """Subtract the mean of all; what has no vector still has none."""
+    has_vector = vectors.any(axis=1)
+    return np.where(has_vector[:, None], vectors - vectors[has_vector].mean(axis=0), 0)
 
 
 def _untrained(table: ProgramTable, embedding: Embedding, seed: int) -> Matrix:
-    """What the shape of the encoder is worth by itself: an LSTM with weights as they were drawn."""
+    """Return vectors of an LSTM with weights as they were drawn: what the shape of the encoder is worth by itself."""
     import torch
 
     from ncc.learning.encoder.batches import Sequences
@@ -171,7 +139,7 @@ def _untrained(table: ProgramTable, embedding: Embedding, seed: int) -> Matrix:
         encoder = Encoder(embedding.vectors.astype(np.float32), config).eval()
     words = embedding.look_up(table.texts).word[table.text_id]
     literals = (table.literal % config.buckets).astype(np.int64)
-    sequences = Sequences(table.start, words, table.literal_start, literals, _LONGEST)
+    sequences = Sequences(table.start, words, table.literal_start, literals, _MAX_LENGTH)
     vectors = np.zeros((len(table), config.vector_size(embedding.dim)), np.float32)
     order = np.argsort(sequences.lengths, kind="stable")
     order = order[sequences.lengths[order] > 0]

@@ -22,25 +22,22 @@ _TIE = 1e-6
 """Cosines this close are taken for equal: their order would be that of rounding."""
 
 
-def map_at_r(vectors: Matrix, labels: NDArray[Any]) -> float:
-    """Mean average precision at R: every row queries all others, by cosine; R is the size of its class less 1.
+def map_at_r(vectors: Matrix, labels: NDArray[Any], *, block_bytes: int = _BLOCK_BYTES) -> float:
+    """Return the mean average precision at R: every row queries all others, by cosine; R is its class's size less 1.
 
-    Args:
-        vectors: (n, dim) array or sparse matrix; a row of zeros stands for what has no vector: as a query it scores 0,
-            and it is never found.
-        labels: (n,) class of each row; classes of one are only there to be found by mistake.
+    A row of zeros among the vectors, (n, dim), stands for what has no vector: as a query it scores 0, and it is never
+    found. Classes of one are only there to be found by mistake.
 
-    Examples:
-        >>> map_at_r(np.array([[1, 0], [1, 0.1], [0, 1]]), np.array(["a", "a", "b"]))
-        1.0
+    >>> map_at_r(np.array([[1, 0], [1, 0.1], [0, 1]]), np.array(["a", "a", "b"]))
+    1.0
     """
-    return float(np.nanmean(average_precisions(vectors, labels)[:, 0]))
+    return float(np.nanmean(average_precisions(vectors, labels, block_bytes=block_bytes)[:, 0]))
 
 
-def average_precisions(vectors: Matrix, labels: NDArray[Any]) -> Floats:
-    """Average precision at R of each query, and whether the nearest row is of its class: (n, 2) float64.
+def average_precisions(vectors: Matrix, labels: NDArray[Any], *, block_bytes: int = _BLOCK_BYTES) -> Floats:
+    """Return the average precision at R of each query, and whether the nearest row is of its class: (n, 2).
 
-    Rows whose class has no other are NaN; arguments and errors are those of `map_at_r`.
+    Rows whose class has no other are NaN.
     """
     if vectors.shape[0] != len(labels):
         raise InputError(f"{vectors.shape[0]} vectors and {len(labels)} labels; expected as many")
@@ -70,7 +67,7 @@ def average_precisions(vectors: Matrix, labels: NDArray[Any]) -> Floats:
 
     asked = np.flatnonzero(depth > 0)
     found[asked] = 0
-    _in_blocks(rows, shuffled, asked[there[asked]], score)
+    _in_blocks(rows, shuffled, asked[there[asked]], score, block_bytes)
     return found
 
 
@@ -111,18 +108,11 @@ def expanded(vectors: Matrix, neighbors: int = 10, power: float = 3.0) -> Matrix
 
 
 def pool_scores(pool: Matrix, queries: Matrix, answer: Ints, sizes: tuple[int | None, ...]) -> Floats:
-    """How well queries find their one answer among a pool, and among smaller ones drawn from it.
+    """Return how well queries, (m, dim), find their one answer among a pool, (n, dim), and smaller ones drawn from it.
 
-    Figures are expectations, exact over all draws of the other candidates and over the order of ties.
-
-    Args:
-        pool: (n, dim) vectors.
-        queries: (m, dim) vectors; a row of zeros finds nothing.
-        answer: (m,) int64 row of the pool that is right.
-        sizes: How many candidates there are, the answer among them; None stands for all.
-
-    Returns:
-        (m, sizes, 2) float64: recall at 1 and reciprocal rank; NaN where the pool is smaller.
+    Figures are expectations, exact over all draws of the other candidates and over the order of ties: recall at 1 and
+    reciprocal rank, (m, sizes, 2); NaN where the pool is smaller than a size, None standing for all of it. A query of
+    zeros finds nothing.
     """
     pool, here = unit_rows(pool)
     queries, there = unit_rows(queries)
@@ -163,9 +153,15 @@ def _expected(num: int, size: int) -> Floats:
     return np.stack([first, num / (size * (nearer + 1)) * (1 - none)], axis=1)
 
 
-def _in_blocks(queries: Matrix, pool: Matrix, chosen: Ints, work: Callable[[Ints, Floats32], None]) -> None:
+def _in_blocks(
+    queries: Matrix,
+    pool: Matrix,
+    chosen: Ints,
+    work: Callable[[Ints, Floats32], None],
+    block_bytes: int = _BLOCK_BYTES,
+) -> None:
     """Calls `work` with some of the chosen queries and their cosines to the pool, (block, n) float32, its own."""
-    block = max(1, _BLOCK_BYTES // (4 * max(1, pool.shape[0])))
+    block = max(1, block_bytes // (4 * max(1, pool.shape[0])))
     other = pool.T
     for begin in range(0, len(chosen), block):
         rows = chosen[begin : begin + block]

@@ -31,7 +31,7 @@ from ncc.system.files.writing import check_folder, check_writable
 from ncc_lab.comparison import Comparison, Result
 from ncc_lab.figures import SEED, mean
 from ncc_lab.frame import HoldOut, Task, choose_methods
-from ncc_lab.retrieval.methods import Pooled, Representation, Units, all_representations
+from ncc_lab.retrieval.methods import Representation, Units, all_representations, pooled
 from ncc_lab.retrieval.metrics import Matrix, average_precisions, expanded, unit_rows
 
 _MOST_BYTES = 2 << 30
@@ -88,7 +88,7 @@ def evaluate_retrieval(
     files, names = labelled_files(folder, levels, data)
     if classes or per_class:
         files = choose_classes(files, classes or ",".join(files.classes), per_class=per_class, seed=seed)
-    own = [Pooled(load_pooler("encoder", embedding, encoder), "ncc, this encoder")] if encoder else []
+    own = [pooled(load_pooler("encoder", embedding, encoder), "ncc, this encoder")] if encoder else []
     known = [*all_representations(embedding, seed), *own]
     chosen = choose_methods(method, [one.name for one in known])
     if output:

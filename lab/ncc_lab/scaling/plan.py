@@ -1,16 +1,16 @@
 """The runs of a sweep: ranks × strategy × compression × batch size × model size, each repeated as requested."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
-from ncc.errors import InputError
+from ncc.errors import InputError, check_positive
 
 if TYPE_CHECKING:
     from ncc.tasks.classification.config import NetworkTraining
 
 SCALINGS = ("strong", "weak")
 """What stays the same when ranks are added: the programs and the batch in all, or those of each rank."""
-
 
 _OPTIONS = {"worlds": "world", "strategies": "strategy", "compressions": "compression", "batch_sizes": "batch_size"}
 """Fields by the names that whoever asks for a sweep knows them by."""
@@ -43,7 +43,7 @@ class Setting:
     cut: str = "samples"
 
     def training(self, seed: int) -> "NetworkTraining":
-        """How the network is trained: as by ``ncc train classify``, but for what the setting says."""
+        """Return how the network is trained: as by ``ncc train classify``, but for what the setting says."""
         from ncc.learning.encoder.config import program_encoder
         from ncc.tasks.classification.config import NetworkTraining
 
@@ -66,20 +66,14 @@ class Setting:
         return self.strategy if self.compression == "none" else f"{self.strategy}, {self.compression}"
 
     def to_text(self) -> str:
-        """In a line."""
+        """Return the setting in a line."""
         ranks = "" if self.world == 1 else f"{self.world} ranks, "
         return f"{ranks}{self.way}, batch {self.batch_size}, hidden {self.hidden}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRun:
-    """One training, with the machine to itself as far as this program is concerned.
-
-    Attributes:
-        setting: What it trains and how.
-        repeat: From 0.
-        seed: Of weights, order of programs and dropout; runs of one repeat share it.
-    """
+    """One training; runs of one repeat share the seed of weights, order of programs and dropout."""
 
     setting: Setting
     repeat: int
@@ -110,72 +104,56 @@ class SweepConfig:
     timeout_s: float = 3600.0
 
     def __post_init__(self) -> None:
-        """Checks the ranges, also those of the trainings."""
         for name in ("worlds", "strategies", "compressions", "batch_sizes", "hidden", "threads"):
-            if not getattr(self, name):
-                raise InputError(f"{_OPTIONS.get(name, name)}: expected one or more, found none")
-        for name in ("worlds", "batch_sizes", "hidden", "threads"):
-            if min(getattr(self, name)) < 1:
-                raise InputError(f"{_OPTIONS.get(name, name)}: expected 1 or more, found {min(getattr(self, name))}")
+            values = getattr(self, name)
+            if not values or (not isinstance(values[0], str) and min(values) < 1):
+                found = min(values) if values else "none"
+                raise InputError(f"{_OPTIONS.get(name, name)}: expected one or more, each 1 or more, found {found}")
         if 1 not in self.worlds:
             raise InputError("world: expected 1 among the numbers of ranks, which speedups are measured against")
         if self.scaling not in SCALINGS:
             raise InputError(f"scaling is {self.scaling!r}; expected one of {', '.join(SCALINGS)}")
         if self.scaling == "weak" and self.per_class is None:
-            raise InputError("weak scaling needs the number of programs per class that each rank trains on")
-        if self.per_class is not None and self.per_class < 1:
-            raise InputError(f"per_class is {self.per_class}; expected 1 or more")
-        if self.repeats < 1 or self.timeout_s <= 0:
-            raise InputError("expected 1 repeat or more, and a time limit above 0")
+            raise InputError("weak scaling needs the number of programs per class (per_class) that each rank trains on")
+        check_positive(per_class=self.per_class, repeats=self.repeats, timeout_s=self.timeout_s)
         if self.target is not None and not 0 < self.target <= 1:
             raise InputError(f"target is {self.target}; expected an accuracy above 0 and at most 1")
-        self._check_training()
-
-    def _check_training(self) -> None:
         if "mirrored" not in self.strategies and set(self.compressions) != {"none"}:
-            found = ", ".join(name for name in self.compressions if name != "none")
-            raise InputError(f"compression {found} needs strategy mirrored, not {', '.join(self.strategies)} alone")
-        for way in self._ways():
-            self._setting(2, 1, *way, self.batch_sizes[0], self.hidden[0]).training(self.seed)
-
-    def _ways(self) -> list[tuple[str, str]]:
-        """Strategies, each with the ways of sending gradients that it has."""
-        return [
-            (strategy, compression)
-            for strategy in self.strategies
-            for compression in (self.compressions if strategy == "mirrored" else ("none",))
-        ]
+            sent = ", ".join(name for name in self.compressions if name != "none")
+            raise InputError(f"compression {sent} needs strategy mirrored, not {', '.join(self.strategies)} alone")
+        for setting in self.settings():
+            setting.training(self.seed)  # which checks its options
 
     def settings(self) -> list[Setting]:
-        """What is run, each once, model by model."""
-        found = []
-        for hidden in self.hidden:
-            for batch_size in self.batch_sizes:
-                alone = [(1, threads, "mirrored", "none") for threads in self.threads]
-                shared = [(world, 1, *way) for world in sorted(set(self.worlds) - {1}) for way in self._ways()]
-                found += [self._setting(*one, batch_size, hidden) for one in (*alone, *shared)]
-        return list(dict.fromkeys(found))
+        """Return what is run, each once, model by model."""
+        mirrored = [("mirrored", name) for name in self.compressions if "mirrored" in self.strategies]
+        others = [(name, "none") for name in self.strategies if name != "mirrored"]
+        ways = sorted([*mirrored, *others], key=lambda way: self.strategies.index(way[0]))
+        alone = [(1, threads, "mirrored", "none") for threads in self.threads]
+        shared = [(world, 1, *way) for world in sorted(set(self.worlds) - {1}) for way in ways]
+        settings = []
+        for hidden, batch_size, (world, threads, strategy, compression) in product(
+            self.hidden, self.batch_sizes, [*alone, *shared]
+        ):
+            factor = world if self.scaling == "weak" else 1
+            setting = Setting(
+                world=world,
+                threads=threads,
+                strategy=strategy,
+                compression=compression,
+                batch_size=factor * batch_size,
+                hidden=hidden,
+                epochs=self.epochs,
+                per_class=None if self.per_class is None else factor * self.per_class,
+                cut=self.cut,
+            )
+            settings.append(setting)
+        return list(dict.fromkeys(settings))
 
     def runs(self) -> list[PlannedRun]:
-        """All runs; a repeat runs every setting before the next begins, so that a change of the machine meets all."""
+        """Return all runs; a repeat runs every setting before the next begins, so that a busy machine meets all."""
         return [
             PlannedRun(setting=setting, repeat=repeat, seed=self.seed + repeat)
             for repeat in range(self.repeats)
             for setting in self.settings()
         ]
-
-    def _setting(
-        self, world: int, threads: int, strategy: str, compression: str, batch_size: int, hidden: int
-    ) -> Setting:
-        factor = world if self.scaling == "weak" else 1
-        return Setting(
-            world=world,
-            threads=threads,
-            strategy=strategy,
-            compression=compression,
-            batch_size=factor * batch_size,
-            hidden=hidden,
-            epochs=self.epochs,
-            per_class=None if self.per_class is None else factor * self.per_class,
-            cut=self.cut,
-        )

@@ -17,7 +17,7 @@ from ncc.learning.programs.labelled import (
     programs_folder,
 )
 from ncc.tasks.classification.train import ProgramSplit, split_samples
-from ncc_lab.classification.classify import first_of_each
+from ncc_lab.programs.classify import first_of_each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class ProgramSource:
     Attributes:
         folder: A folder of programs for each class.
         levels: Optimization levels to compile them at, as "-O1".
-        cache: Where they are kept once read.
+        cache: Folder where they are kept once read.
         embedding: Folder of the embedding; None for the shipped one.
     """
 
@@ -46,7 +46,7 @@ class ProgramSource:
         embedding: Path | None = None,
         data: str | None = None,
     ) -> "ProgramSource":
-        """The source that a user named: POJ-104, the user's cache and the shipped embedding where nothing is."""
+        """Return the source that a user named: POJ-104, the user's cache and the shipped embedding by default."""
         return cls(
             levels=level_names(levels),
             folder=str(programs_folder(folder, data).absolute()),
@@ -55,7 +55,7 @@ class ProgramSource:
         )
 
     def load(self, *, progress: Callable[[int, int], None] | None = None) -> "Programs":
-        """Reads the programs, or finds them in the cache, and splits them."""
+        """Read the programs, or find them in the cache, and split them."""
         embedding = load_embedding(Path(self.embedding) if self.embedding else None)
         samples = load_programs(
             find_labelled_files(self.folder),
@@ -64,29 +64,22 @@ class ProgramSource:
             cache=Path(self.cache),
             progress=progress,
         )
-        split = split_samples(samples)
-        return Programs(embedding, samples, split)
+        return Programs(embedding, samples, split_samples(samples))
 
 
 @dataclass(frozen=True, eq=False)
 class Programs:
-    """Programs that were read.
-
-    Attributes:
-        embedding: What they are looked up in.
-        samples: All of them.
-        split: Which are to train on, to validate, to test; near-duplicates stay together.
-    """
+    """Programs that were read, what they are looked up in, and their split, which keeps near-duplicates together."""
 
     embedding: Embedding
     samples: ProgramSamples
     split: ProgramSplit
 
     @property
-    def fewest(self) -> int:
+    def min_per_class(self) -> int:
         """Training programs of the class that has fewest."""
         return int(np.bincount(self.samples.label[self.split.train], minlength=len(self.samples.classes)).min())
 
     def training_rows(self, per_class: int | None) -> Ints:
-        """Rows to train on; a larger number takes those of a smaller one and more."""
+        """Return rows to train on; a larger number takes those of a smaller one and more."""
         return self.split.train if per_class is None else first_of_each(self.samples.label, self.split.train, per_class)

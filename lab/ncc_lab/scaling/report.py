@@ -1,46 +1,56 @@
 """The report of a sweep: tables for a terminal, and a page of the same tables with pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 from ncc_lab.figures import show
-from ncc_lab.scaling.pictures import draw_sweep
+from ncc_lab.plots import INK, clip, draw_panels
 from ncc_lab.scaling.plan import Setting
-from ncc_lab.scaling.results import PHASES, Measured, RunResult
-from ncc_lab.scaling.scores import SettingScore, Spread
+from ncc_lab.scaling.runs import PHASES, Measured, RunResult
+from ncc_lab.scaling.scores import Spread
 from ncc_lab.scaling.sweep import ScalingSweep
-from ncc_lab.tables import Table, page, table
+from ncc_lab.tables import Picture, Table, page, table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _HOW_TO_READ = """Figures of several runs are medians, with the lowest and the highest in brackets. Seconds are end to
 end: from the start of the first process to the end of the last; only validation and test, which measure quality, are
 left out. A speedup is the ratio of programs a second to that of the best single process (★) with a model of the same
 size on the same programs, whichever batch size and number of threads that had. Bytes are what the rank with most
 sent."""
+_COLORS = ("#3b8bd4", "#dd6b20", "#8a8f96", "#2f9e6e", "#b35fb0", "#c4a000", "#d6455d", "#6b7fd7")
+_SHAPES = "oDs^vPX*"
 
 
 def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
     """Return a report as one HTML document that needs no other file."""
-    seen = sweep.hardware | {"precision": sweep.precision, **asdict(sweep.config)}
+    precisions = dict.fromkeys(result.measured.precision for result in sweep.results if result.measured)
+    seen = sweep.hardware | {"precision": ", ".join(precisions), **asdict(sweep.config)}
     title = f"Training over ranks: {sweep.config.scaling} scaling"
     about = {**about, **{f"{name} of the runs": value for name, value in seen.items()}}
     return page(title, [_HOW_TO_READ, *sweep_parts(sweep)], draw_sweep(sweep), about)
 
 
 def sweep_parts(sweep: ScalingSweep, report_s: float = 0.0) -> list[Table | str]:
-    """Return settings with their scores, where the time went, break-even, every run, and what measuring cost."""
-    config = sweep.config
+    """Return settings with their scores, how large the model must be, every run, and what measuring cost."""
+    config, cost = sweep.config, sweep.overhead(report_s)
     target = "" if config.target is None else f", target {config.target:.1%} on the validation programs"
     scope = f"{sweep.num_programs} programs of {sweep.num_classes} classes{target}"
-    notes = [*(one.to_text() for one in sweep.break_even), *(f"note: {note}" for note in _notes(sweep))]
+    sizes = [one["text"] for one in sweep.break_even]
+    excess = "" if cost["share"] < 0.01 else ", more than 1 %: the runs are too short"
     return [
-        f"{config.scaling} scaling on {config.device}, {config.epochs} epochs, {scope}",
-        _scores(sweep),
-        _phases(sweep),
-        *(["\n".join(notes)] if notes else []),
-        *_prediction(sweep),
-        _runs(sweep),
-        f"compiling and reading before the runs: {sweep.preparing_s:.1f} s\n{sweep.overhead(report_s).to_text()}",
+        f"{config.scaling.capitalize()} scaling on {config.device}, {config.epochs} epochs, {scope}",
+        _score_table(sweep),
+        _phase_table(sweep),
+        *(["\n".join(["How large the model must be", *sizes])] if sizes else []),
+        *(["\n".join(f"note: {note}" for note in notes)] if (notes := _notes(sweep)) else []),
+        *_prediction_parts(sweep),
+        _run_table(sweep),
+        f"What measuring cost\ncompiling and reading before the runs: {sweep.preparing_s:.1f} s\n"
+        f"measuring: {cost['inside_s']:.3f} s in timers inside runs of {cost['runs_s']:.1f} s, "
+        f"{cost['around_s']:.2f} s around them: {cost['share']:.2%}{excess}",
     ]
 
 
@@ -50,7 +60,7 @@ def _notes(sweep: ScalingSweep) -> list[str]:
     if sweep.num_failed:
         notes.append(f"{sweep.num_failed} of {len(sweep.results)} runs failed; they are listed, and count for nothing")
     cores = sweep.hardware.get("cores")
-    needed = max(score.setting.world * score.setting.threads for score in sweep.scores)
+    needed = max(setting.world * setting.threads for setting in sweep.scores.setting)
     if sweep.config.device == "cpu" and cores and needed > cores:
         notes.append(f"{needed} ranks or threads share {cores} cores")
     loads = [result.load for result in sweep.results if result.load is not None]
@@ -62,27 +72,26 @@ def _notes(sweep: ScalingSweep) -> list[str]:
     return notes
 
 
-def _table(caption: str, rows: Sequence[tuple[Setting, Mapping[str, str]]]) -> Table:
+def _setting_table(caption: str, rows: Sequence[tuple[Setting, Mapping[str, str]]]) -> Table:
     """Return a table that says the setting of each row first."""
-    before = ("ranks", "threads", "batch", "hidden")
-    made = {
+    cells = {
         f"{number}. {setting.way}": [
             *(str(one) for one in (setting.world, setting.threads, setting.batch_size, setting.hidden)),
-            *cells.values(),
+            *texts.values(),
         ]
-        for number, (setting, cells) in enumerate(rows, 1)
+        for number, (setting, texts) in enumerate(rows, 1)
     }
-    return table(caption, made, [*before, *(rows[0][1] if rows else ())])
+    return table(caption, cells, ["ranks", "threads", "batch", "hidden", *(rows[0][1] if rows else ())])
 
 
 def _spread(spread: Spread | None, places: int = 1, unit: str = "") -> str:
     if spread is None or spread.low == spread.high:
         return show(spread.median if spread else None, unit=unit, places=places)
-    return show(spread.median, spread.low, spread.high, unit=unit, places=places)
+    return show(*spread, unit=unit, places=places)
 
 
-def _scores(sweep: ScalingSweep) -> Table:
-    def cells(score: SettingScore) -> dict[str, str]:
+def _score_table(sweep: ScalingSweep) -> Table:
+    def cells(score: Any) -> dict[str, str]:
         return {
             "weights": show(score.num_weights, places=0),
             "good runs": f"{score.num_runs - score.num_failed} of {score.num_runs}",
@@ -97,35 +106,36 @@ def _scores(sweep: ScalingSweep) -> Table:
             "efficiency": show(score.efficiency, places=2),
         }
 
-    return _table("Settings", [(score.setting, cells(score)) for score in sweep.scores])
+    return _setting_table("Settings", [(score.setting, cells(score)) for score in sweep.scores.itertuples()])
 
 
-def _phases(sweep: ScalingSweep) -> Table:
-    def cells(score: SettingScore) -> dict[str, str]:
-        seconds = {name.removesuffix("_s"): sweep.phase_seconds(name, score) for name in PHASES}
-        return {name: show(value, places=2) for name, value in (seconds | {"lost in steps": score.lost_s}).items()}
+def _phase_table(sweep: ScalingSweep) -> Table:
+    rows = []
+    for score in sweep.scores.itertuples():
+        seconds = sweep.phases.get(score.setting, {})
+        cells = {name.removesuffix("_s"): show(seconds.get(name), places=2) for name in PHASES}
+        rows.append((score.setting, cells | {"lost in steps": show(score.lost_s, places=2)}))
+    return _setting_table("Median seconds of phases, on the first rank", rows)
 
-    caption = "Median seconds of phases, on the first rank"
-    return _table(caption, [(score.setting, cells(score)) for score in sweep.scores])
 
-
-def _prediction(sweep: ScalingSweep) -> list[Table | str]:
+def _prediction_parts(sweep: ScalingSweep) -> list[Table | str]:
     """Return speedups of ranks that were not run, and how good predictions are; nothing if none was asked for."""
-    if not sweep.prediction:
+    prediction = sweep.prediction
+    if not prediction:
         return []
     rows = {
-        f"{point.world} ranks, hidden {point.hidden}": [
-            show(point.weights, places=0),
-            _spread(point.speedup, 2),
-            show(point.speedup.median / point.world, places=2),
+        f"{point['world']} ranks, hidden {point['hidden']}": [
+            show(point["weights"], places=0),
+            _spread(point["speedup"], 2),
+            show(point["speedup"].median / point["world"], places=2),
         ]
-        for point in sweep.prediction.points
+        for point in prediction["points"]
     }
-    points = table(f"Predicted over {sweep.prediction.link}", rows, ["weights", "speedup", "efficiency"])
-    return [points, "\n".join(sweep.prediction.to_text())]
+    points = table(f"Predicted over {prediction['link']}", rows, ["weights", "speedup", "efficiency"])
+    return [points, "\n".join(prediction["text"])]
 
 
-def _runs(sweep: ScalingSweep) -> Table:
+def _run_table(sweep: ScalingSweep) -> Table:
     def cells(result: RunResult) -> dict[str, str]:
         def measured(pick: Callable[[Measured], str]) -> str:
             return pick(result.measured) if result.measured else "–"
@@ -144,4 +154,118 @@ def _runs(sweep: ScalingSweep) -> Table:
         }
 
     caption = "Every run, in the order in which they ran"
-    return _table(caption, [(result.run.setting, cells(result)) for result in sweep.results])
+    return _setting_table(caption, [(result.run.setting, cells(result)) for result in sweep.results])
+
+
+def draw_sweep(sweep: ScalingSweep) -> dict[str, Picture]:
+    """Return all pictures by name; none where all runs failed, and none over sizes where one rank ran alone."""
+    if sweep.num_failed == len(sweep.results):
+        return {}
+    pictures = {"Speedup over ranks": _draw_speedups(sweep, by_size=False)}
+    if sweep.break_even:
+        pictures["Speedup over the size of the model"] = _draw_speedups(sweep, by_size=True)
+    return pictures | {
+        "Seconds by phase": _draw_phases(sweep),
+        "Accuracy on the validation programs over time": _draw_accuracy(sweep),
+    }
+
+
+def _draw_speedups(sweep: ScalingSweep, *, by_size: bool) -> Picture:
+    """Draw end-to-end speedups over ranks, a panel a size of the model, or over sizes, a panel a number of ranks."""
+    rows = list(sweep.scores.itertuples())
+    worlds = sorted(set(sweep.config.worlds))
+    panels = sorted({row.setting.world for row in rows} - {1}) if by_size else sorted(set(sweep.config.hidden))
+
+    def name(setting: Setting) -> str:
+        """What a line of points has in common."""
+        if sweep.config.scaling == "weak":
+            return f"{setting.way}, batch {setting.batch_size // setting.world} a rank"
+        return f"{setting.way}, batch {setting.batch_size}"
+
+    names = list(dict.fromkeys(name(row.setting) for row in rows))
+
+    def paint(axes: "Axes", panel: int) -> None:
+        axes.axhline(1, color=INK, linewidth=0.8)
+        if not by_size:
+            axes.plot(worlds, worlds, color=INK, linewidth=0.8, linestyle="--", label="full efficiency")
+            axes.set_xticks(worlds)
+        for number, line in enumerate(names):
+            points = sorted(
+                ((row.num_weights or 0) / 1e6 if by_size else row.setting.world, *row.speedup)
+                for row in rows
+                if row.speedup
+                and name(row.setting) == line
+                and (row.setting.world if by_size else row.setting.hidden) == panels[panel]
+            )
+            if points:
+                x, y, low, high = zip(*points, strict=True)
+                below = [middle - end for middle, end in zip(y, low, strict=True)]
+                above = [end - middle for middle, end in zip(y, high, strict=True)]
+                look = {**_look(number), "markersize": 4.5, "linewidth": 1.2, "capsize": 3}
+                axes.errorbar(x, y, yerr=(below, above), **look, label=clip(line))
+        axes.set_xlabel("million weights" if by_size else "ranks")
+        axes.set_ylabel("speedup, end to end")
+        axes.grid(alpha=0.18, linewidth=0.6)
+        axes.legend(loc="best", frameon=False)
+
+    titles = [f"{panel} ranks" if by_size else f"hidden {panel}" for panel in panels]
+    over = "weights" if by_size else "ranks"
+    return draw_panels(titles, paint, height_in=3.2, share="y", alt=f"Curves of speedup over the number of {over}.")
+
+
+def _draw_phases(sweep: ScalingSweep) -> Picture:
+    """Draw the median seconds of each phase, a bar for each setting."""
+    settings = list(sweep.phases)
+
+    def paint(axes: "Axes", _: int) -> None:
+        left = [0.0] * len(settings)
+        for number, phase in enumerate(PHASES):
+            seconds = [sweep.phases[setting][phase] for setting in settings]
+            hatch = "" if number < len(_COLORS) else "////"
+            color = _COLORS[number % len(_COLORS)]
+            axes.barh(
+                range(len(settings)), seconds, left=left, color=color, hatch=hatch, label=phase.removesuffix("_s")
+            )
+            left = [before + more for before, more in zip(left, seconds, strict=True)]
+        axes.set_yticks(range(len(settings)), [clip(setting.to_text(), 52) for setting in settings])
+        axes.invert_yaxis()
+        axes.set_xlabel("seconds of the first rank")
+        figure = axes.get_figure()
+        assert figure is not None
+        figure.legend(loc="outside lower center", ncols=6, frameon=False)
+
+    height, alt = 1.4 + 0.26 * len(settings), "A bar for each setting, made of phases."
+    return draw_panels(["Where the time went"], paint, height_in=height, columns=1, alt=alt)
+
+
+def _draw_accuracy(sweep: ScalingSweep) -> Picture:
+    """Draw the accuracy on validation programs over seconds, a line for each run, a panel for each model size."""
+    sizes = sorted(set(sweep.config.hidden))
+    lines = list(dict.fromkeys(replace(result.run.setting, hidden=0) for result in sweep.results))
+
+    def paint(axes: "Axes", panel: int) -> None:
+        for result in sweep.results:
+            setting = result.run.setting
+            if result.measured and setting.hidden == sizes[panel]:
+                label = clip(setting.to_text().rpartition(",")[0])
+                if label in axes.get_legend_handles_labels()[1]:
+                    label = ""
+                seconds = [epoch.seconds for epoch in result.measured.epochs]
+                accuracy = [epoch.accuracy for epoch in result.measured.epochs]
+                look = _look(lines.index(replace(setting, hidden=0)))
+                axes.plot(seconds, accuracy, **look, markersize=3.5, linewidth=1, label=label)
+        if sweep.config.target is not None:
+            axes.axhline(sweep.config.target, color=INK, linewidth=0.8, linestyle="--")
+        axes.set_xlabel("seconds, end to end")
+        axes.set_ylabel("accuracy on validation programs")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
+        axes.grid(alpha=0.18, linewidth=0.6)
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend(loc="lower right", frameon=False)
+
+    titles = [f"hidden {size}" for size in sizes]
+    return draw_panels(titles, paint, height_in=3.4, share="y", alt="Curves of accuracy over seconds.")
+
+
+def _look(number: int) -> dict[str, Any]:
+    return {"color": _COLORS[number % len(_COLORS)], "marker": _SHAPES[number % len(_SHAPES)]}

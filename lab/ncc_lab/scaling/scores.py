@@ -4,175 +4,99 @@ Reference: Hoefler and Belli 2015, rules 1 (the base case of a speedup), 5 and 6
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from ncc_lab.scaling.plan import Setting, SweepConfig
-from ncc_lab.scaling.results import RunResult
+from ncc_lab.scaling.runs import Measured, RunResult
 
 
-@dataclass(frozen=True)
-class Spread:
-    """A figure of several runs.
-
-    Attributes:
-        median: Of them.
-        low: The lowest.
-        high: The highest.
-    """
+class Spread(NamedTuple):
+    """A figure of several runs: their median, the lowest and the highest."""
 
     median: float
     low: float
     high: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Spread":
-        """The spread of one value or more."""
-        return cls(median(values), min(values), max(values))
+    def of(cls, values: Sequence[float]) -> "Spread | None":
+        """Return the spread of one value or more; None of none."""
+        return cls(median(values), min(values), max(values)) if values else None
 
     def over(self, base: "Spread") -> "Spread":
-        """This one's ratio to another: of the medians, and the worst and the best that the runs allow."""
+        """Return the ratio to another: of the medians, and the worst and the best that the runs allow."""
         return Spread(self.median / base.median, self.low / base.high, self.high / base.low)
 
-    @property
-    def value(self) -> float:
-        """The median, as what a table shows of a figure with a range."""
-        return self.median
-
     def to_text(self) -> str:
-        """Median, and lowest to highest where they differ."""
+        """Return the median, and lowest to highest where they differ."""
         low, high = f"{self.low:.2f}", f"{self.high:.2f}"
         return f"{self.median:.2f}" + (f" ({low}–{high})" if low != high else "")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingScore:
-    """The runs of a setting together; what none of them measured is None.
+FIGURES: dict[str, Callable[[RunResult, Measured], float]] = {
+    "wall_s": lambda result, _: result.wall_s,
+    "seconds": lambda result, _: result.seconds,
+    "training_s": lambda _, run: run.training_s,
+    "end_to_end_rate": lambda result, run: run.samples / result.seconds,
+    "training_rate": lambda _, run: run.samples / run.training_s,
+    "accuracy": lambda _, run: run.test_accuracy,
+    "bytes_sent": lambda _, run: float(max(run.bytes_sent)),
+}
+"""Figures of a run that a setting's spread is given of; rates are programs a second, bytes those of the rank that sends
+most."""
+_RATIOS = {"speedup": "end_to_end_rate", "training_speedup": "training_rate", "target_speedup": "target_rate"}
 
-    Attributes:
-        setting: What was run.
-        num_runs: How often.
-        num_failed: How many of them failed.
-        num_reached: How many reached the target.
-        num_weights: Of the model.
-        wall_s: From the start of the first process to the end of the last.
-        seconds: The same without evaluations: end to end.
-        training_s: Training alone.
-        end_to_end_rate: Programs trained on, by the second, end to end.
-        training_rate: The same, of training alone.
-        seconds_to_target: End to end, until an epoch ends with the target, over the runs that reach it.
-        accuracy: On the test programs.
-        bytes_sent: By the rank that sends most.
-        speedup: Ratio of end-to-end rates to that of the best single process with a model of that size.
-        training_speedup: The same for training alone.
-        target_speedup: The same for the time to the target; with strong scaling, and where all runs reach it.
-        efficiency: Speedup by core; 1 where each is as good as those of the best single process.
-        lost_s: Rank's seconds of steps beyond its share of what one process takes at the same batch size (with weak
-            scaling: of a rank): exchange, ranks that wait for each other, a machine that they share.
-        is_baseline: Whether end-to-end speedups are against it.
+
+def score_settings(config: SweepConfig, results: Sequence[RunResult]) -> pd.DataFrame:
+    """Return a row for each setting that was run, in order of appearance; what no run measured is None.
+
+    Columns are setting, num_runs, num_failed, num_reached (the target), num_weights, the spreads of `FIGURES` and of
+    seconds_to_target; speedup, training_speedup and target_speedup, the ratios of rates to those of the best single
+    process with a model of that size (for the target with strong scaling, and where all runs reach it); efficiency,
+    the speedup by core; lost_s, a rank's seconds of steps beyond its share of what one process takes at the same batch
+    size (with weak scaling: of a rank); and is_baseline, whether end-to-end speedups are against it.
     """
-
-    setting: Setting
-    num_runs: int
-    num_failed: int
-    num_reached: int
-    num_weights: int | None = None
-    wall_s: Spread | None = None
-    seconds: Spread | None = None
-    training_s: Spread | None = None
-    end_to_end_rate: Spread | None = None
-    training_rate: Spread | None = None
-    seconds_to_target: Spread | None = None
-    accuracy: Spread | None = None
-    bytes_sent: Spread | None = None
-    speedup: Spread | None = None
-    training_speedup: Spread | None = None
-    target_speedup: Spread | None = None
-    efficiency: float | None = None
-    lost_s: float | None = None
-    is_baseline: bool = False
-
-
-Runs = dict[Setting, list[RunResult]]
-
-
-def score_settings(config: SweepConfig, results: Sequence[RunResult]) -> list[SettingScore]:
-    """Scores of all settings that were run, in order of appearance."""
-    runs: Runs = {}
+    runs: dict[Setting, list[RunResult]] = {}
     for result in results:
         runs.setdefault(result.run.setting, []).append(result)
-    plain = [_alone(config, some) for some in runs.values()]
-    return [_compared(config, score, plain, runs) for score in plain]
+    rows = [_summarize(config, setting, some) for setting, some in runs.items()]
+    for row in rows:
+        setting = row["setting"]
+        single = [other for other in rows if other["setting"].world == 1 and other["setting"].hidden == setting.hidden]
+        base = None
+        for ratio, rate in _RATIOS.items():
+            best = max((other for other in single if other[rate]), key=lambda other: other[rate].median, default=None)
+            row[ratio] = row[rate].over(best[rate]) if best and row[rate] else None
+            base = best if ratio == "speedup" else base
+        row["efficiency"] = None
+        if base and row["speedup"]:
+            row["efficiency"] = row["speedup"].median * base["setting"].threads / (setting.world * setting.threads)
+        row["lost_s"] = _lost_s(config, setting, runs)
+        row["is_baseline"] = base is row
+    return pd.DataFrame(rows, dtype=object).drop(columns="target_rate")
 
 
-def _alone(config: SweepConfig, results: Sequence[RunResult]) -> SettingScore:
-    """What the runs of a setting say without the others."""
+def _summarize(config: SweepConfig, setting: Setting, results: Sequence[RunResult]) -> dict[str, Any]:
+    """Return what the runs of a setting say without the others."""
     good = [(result, result.measured) for result in results if result.measured]
     times = [seconds for _, run in good if (seconds := run.seconds_to(config.target)) is not None]
-    score = SettingScore(
-        setting=results[0].run.setting,
-        num_runs=len(results),
-        num_failed=len(results) - len(good),
-        num_reached=len(times),
-    )
-    if not good:
-        return score
-    return replace(
-        score,
-        num_weights=good[0][1].num_weights,
-        wall_s=Spread.of([result.wall_s for result, _ in good]),
-        seconds=Spread.of([result.seconds for result, _ in good]),
-        training_s=Spread.of([run.training_s for _, run in good]),
-        end_to_end_rate=Spread.of([run.samples / result.seconds for result, run in good]),
-        training_rate=Spread.of([run.samples / run.training_s for _, run in good]),
-        seconds_to_target=Spread.of(times) if times else None,
-        accuracy=Spread.of([run.test_accuracy for _, run in good]),
-        bytes_sent=Spread.of([float(max(run.bytes_sent)) for _, run in good]),
-    )
+    reaches_target = config.scaling == "strong" and times and len(times) == len(results)
+    return {
+        "setting": setting,
+        "num_runs": len(results),
+        "num_failed": len(results) - len(good),
+        "num_reached": len(times),
+        "num_weights": good[0][1].num_weights if good else None,
+        **{name: Spread.of([figure(*pair) for pair in good]) for name, figure in FIGURES.items()},
+        "seconds_to_target": Spread.of(times),
+        "target_rate": Spread(1 / median(times), 1 / max(times), 1 / min(times)) if reaches_target else None,
+    }
 
 
-def _compared(config: SweepConfig, score: SettingScore, plain: Sequence[SettingScore], runs: Runs) -> SettingScore:
-    """The same score beside those of single processes with a model of the same size."""
-    single = [other for other in plain if other.setting.world == 1 and other.setting.hidden == score.setting.hidden]
-    base, speedup = _best_ratio(score, single, lambda one: one.end_to_end_rate)
-    target_speedup = None
-    if config.scaling == "strong" and _target_rate(score):
-        target_speedup = _best_ratio(score, single, _target_rate)[1]
-    efficiency = None
-    if base and speedup:
-        efficiency = speedup.median * base.setting.threads / (score.setting.world * score.setting.threads)
-    return replace(
-        score,
-        speedup=speedup,
-        training_speedup=_best_ratio(score, single, lambda one: one.training_rate)[1],
-        target_speedup=target_speedup,
-        efficiency=efficiency,
-        lost_s=_lost_s(config, score.setting, runs),
-        is_baseline=base is score,
-    )
-
-
-def _best_ratio(
-    score: SettingScore, single: Sequence[SettingScore], rate: Callable[[SettingScore], Spread | None]
-) -> tuple[SettingScore | None, Spread | None]:
-    """The single process with the highest median rate, and the ratio of a score's rate to it."""
-    rates = [(found, one) for one in single if (found := rate(one))]
-    if not rates:
-        return None, None
-    highest, best = max(rates, key=lambda pair: pair[0].median)
-    own = rate(score)
-    return best, own.over(highest) if own else None
-
-
-def _target_rate(score: SettingScore) -> Spread | None:
-    """How often a second the target would be reached, where all runs reach it."""
-    seconds = score.seconds_to_target
-    if not seconds or score.num_reached < score.num_runs:
-        return None
-    return Spread(1 / seconds.median, 1 / seconds.high, 1 / seconds.low)
-
-
-def _lost_s(config: SweepConfig, setting: Setting, runs: Runs) -> float | None:
+def _lost_s(config: SweepConfig, setting: Setting, runs: dict[Setting, list[RunResult]]) -> float | None:
     if setting.world == 1:
         return None
     ranks = setting.world if config.scaling == "weak" else 1
@@ -184,85 +108,48 @@ def _lost_s(config: SweepConfig, setting: Setting, runs: Runs) -> float | None:
         batch_size=setting.batch_size // ranks,
         per_class=None if setting.per_class is None else setting.per_class // ranks,
     )
-    own, alone = (
-        [result.phase("steps_s") + result.phase("input_s") for result in runs.get(one, []) if result.measured]
+    shared, alone = (
+        [run.phases["steps_s"] + run.phases["input_s"] for run in runs.get(one, []) if run.measured]
         for one in (setting, reference)
     )
-    return median(own) - median(alone) * ranks / setting.world if own and alone else None
+    return median(shared) - median(alone) * ranks / setting.world if shared and alone else None
 
 
-@dataclass(frozen=True)
-class ModelPoint:
-    """The best that several ranks did for a model of one size.
+def break_even(scores: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return from which size of the model on ranks pay: for each number of ranks, end to end and for training alone.
 
-    Attributes:
-        hidden: Units of each direction of the LSTM.
-        num_weights: Of the model.
-        setting: The best one.
-        speedup: Against the best single process.
+    Each has world, what, points (for each size the best that so many ranks did, with hidden, num_weights, setting and
+    speedup), hidden (the smallest size from which on all that were measured have a median speedup above 1; None if
+    none), and all that as a text.
     """
-
-    hidden: int
-    num_weights: int
-    setting: Setting
-    speedup: Spread
-
-
-@dataclass(frozen=True)
-class BreakEven:
-    """How large a model must be before several ranks pay.
-
-    Attributes:
-        world: Ranks.
-        what: "end to end", or "training alone".
-        points: One for each size, the smallest first.
-        hidden: Smallest size from which on all that were measured have a median speedup above 1; None if none.
-    """
-
-    world: int
-    what: str
-    points: tuple[ModelPoint, ...]
-    hidden: int | None
-
-    def to_text(self) -> str:
-        """In a sentence."""
-        if self.hidden is None:
-            best = max(self.points, key=lambda point: point.speedup.median)
-            sizes = ", ".join(str(point.hidden) for point in self.points)
-            return (
-                f"{self.world} ranks, {self.what}: no break-even among hidden {sizes}; "
-                f"at most {best.speedup.to_text()}× at hidden {best.hidden}"
-            )
-        at = [point.hidden for point in self.points].index(self.hidden)
-        point = self.points[at]
-        before = ", the smallest measured: break-even lies there or below"
-        if at:
-            before = f"; {self.points[at - 1].speedup.to_text()}× at hidden {self.points[at - 1].hidden}"
-        sure = "" if point.speedup.low > 1 else ", though not in all repeats"
-        size = f"hidden {point.hidden} ({point.num_weights:,} weights)"
-        return f"{self.world} ranks, {self.what}: pay from {size} on, {point.speedup.to_text()}×{sure}{before}"
-
-
-def break_even(scores: Sequence[SettingScore]) -> list[BreakEven]:
-    """For each number of ranks, end to end and for training alone, the size of the model from which on they pay."""
     found = []
-    for world in sorted({score.setting.world for score in scores} - {1}):
-        some = [score for score in scores if score.setting.world == world]
-        found.append(_break_even(world, "end to end", [(score, score.speedup) for score in some]))
-        found.append(_break_even(world, "training alone", [(score, score.training_speedup) for score in some]))
-    return [one for one in found if one.points]
+    for world in sorted({setting.world for setting in scores.setting} - {1}):
+        rows = [row for row in scores.itertuples() if row.setting.world == world]
+        for what, figure in (("end to end", "speedup"), ("training alone", "training_speedup")):
+            best: dict[int, dict[str, Any]] = {}
+            for row in rows:
+                hidden, speedup = row.setting.hidden, getattr(row, figure)
+                if speedup and (hidden not in best or speedup.median > best[hidden]["speedup"].median):
+                    point = {"hidden": hidden, "num_weights": row.num_weights, "setting": row.setting}
+                    best[hidden] = point | {"speedup": speedup}
+            points = [best[hidden] for hidden in sorted(best)]
+            if points:
+                last_loss = max((i for i, point in enumerate(points) if point["speedup"].median <= 1), default=-1)
+                text = f"{world} ranks, {what}: {_break_even_text(points, last_loss + 1)}"
+                size = points[last_loss + 1]["hidden"] if last_loss + 1 < len(points) else None
+                found.append({"world": world, "what": what, "points": points, "hidden": size, "text": text})
+    return found
 
 
-def _break_even(world: int, what: str, speedups: Sequence[tuple[SettingScore, Spread | None]]) -> BreakEven:
-    best: dict[int, ModelPoint] = {}
-    for score, speedup in speedups:
-        hidden = score.setting.hidden
-        if speedup and (hidden not in best or speedup.median > best[hidden].speedup.median):
-            best[hidden] = ModelPoint(hidden, score.num_weights or 0, score.setting, speedup)
-    points = [best[hidden] for hidden in sorted(best)]
-    paying: int | None = None
-    for point in reversed(points):
-        if point.speedup.median <= 1:
-            break
-        paying = point.hidden
-    return BreakEven(world, what, tuple(points), paying)
+def _break_even_text(points: list[dict[str, Any]], first: int) -> str:
+    if first == len(points):
+        best = max(points, key=lambda point: point["speedup"].median)
+        sizes = ", ".join(str(point["hidden"]) for point in points)
+        return f"no break-even among hidden {sizes}; at most {best['speedup'].to_text()}× at hidden {best['hidden']}"
+    point = points[first]
+    before = ", the smallest measured: break-even lies there or below"
+    if first:
+        before = f"; {points[first - 1]['speedup'].to_text()}× at hidden {points[first - 1]['hidden']}"
+    doubt = "" if point["speedup"].low > 1 else ", though not in all repeats"
+    size = f"hidden {point['hidden']} ({point['num_weights']:,} weights)"
+    return f"pay from {size} on, {point['speedup'].to_text()}×{doubt}{before}"

@@ -5,43 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from statistics import median
 from typing import Any, Literal
 
+import pandas as pd
+
 from ncc.errors import InputError
-from ncc_lab.scaling.plan import SweepConfig
-from ncc_lab.scaling.prediction import LINKS, Prediction, predict_scaling
-from ncc_lab.scaling.processes import start_run
-from ncc_lab.scaling.programs import Programs, ProgramSource
-from ncc_lab.scaling.results import RunResult
-from ncc_lab.scaling.scores import BreakEven, SettingScore, break_even, score_settings
-
-
-@dataclass(frozen=True)
-class Overhead:
-    """What measuring cost.
-
-    Attributes:
-        inside_s: In the first ranks of all runs: timers, and collecting figures.
-        around_s: Between the runs and after them: what starts and reads them, scores, report.
-        runs_s: All runs, from the start of the first process to the end of the last.
-    """
-
-    inside_s: float
-    around_s: float
-    runs_s: float
-
-    @property
-    def share(self) -> float:
-        """Share of the total time, of runs and of measuring, that went into measuring."""
-        return (self.inside_s + self.around_s) / (self.runs_s + self.around_s)
-
-    def to_text(self) -> str:
-        """In a sentence."""
-        return (
-            f"measuring: {self.inside_s:.3f} s in timers inside runs of {self.runs_s:.1f} s, {self.around_s:.2f} s "
-            f"around them: {self.share:.2%}" + ("" if self.share < 0.01 else ", more than 1 %: the runs are too short")
-        )
+from ncc_lab.scaling.plan import Setting, SweepConfig
+from ncc_lab.scaling.prediction import LINKS, predict_scaling
+from ncc_lab.scaling.programs import ProgramSource
+from ncc_lab.scaling.runs import RunResult, start_run
+from ncc_lab.scaling.scores import Spread, break_even, score_settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +29,8 @@ class ScalingSweep:
         num_programs: All that were read.
         failures: Programs that were left out, since they do not compile.
         preparing_s: Compiling and reading programs before the first run, which then all find them in the cache.
-        around_s: Time between and after the runs so far, see `Overhead`.
-        prediction: What was asked of what was not run; None for nothing.
+        around_s: Time between and after the runs: what starts and reads them.
+        prediction: What was asked of what was not run, see `predict_scaling`; None for nothing.
     """
 
     config: SweepConfig
@@ -68,19 +41,19 @@ class ScalingSweep:
     failures: int
     preparing_s: float
     around_s: float
-    prediction: Prediction | None = None
+    prediction: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"ScalingSweep({len(self.results)} runs, {self.num_failed} failed)"
 
     @cached_property
-    def scores(self) -> list[SettingScore]:
-        """One for each setting."""
+    def scores(self) -> pd.DataFrame:
+        """A row for each setting, see `score_settings`."""
         return score_settings(self.config, self.results)
 
     @cached_property
-    def break_even(self) -> list[BreakEven]:
-        """How large the model must be before several ranks pay."""
+    def break_even(self) -> list[dict[str, Any]]:
+        """How large the model must be before several ranks pay, see `scores.break_even`."""
         return break_even(self.scores)
 
     @property
@@ -88,53 +61,67 @@ class ScalingSweep:
         """Name of the device and cores that a process may use, as the runs saw them; empty if all failed."""
         return next((result.measured.hardware for result in self.results if result.measured), {})
 
-    @property
-    def precision(self) -> str:
-        """What the runs multiplied matrices in."""
-        return ", ".join(dict.fromkeys(result.measured.precision for result in self.results if result.measured))
-
-    def phase_seconds(self, phase: str, score: SettingScore) -> float | None:
-        """Median seconds of a phase over the runs of a setting that went well; None if none did."""
-        found = [
-            result.phase(phase) for result in self.results if result.run.setting == score.setting and result.measured
-        ]
-        return median(found) if found else None
+    @cached_property
+    def phases(self) -> dict[Setting, dict[str, float]]:
+        """Setting → median seconds of each phase over the runs that went well."""
+        frame = pd.DataFrame([{"setting": run.run.setting, **run.phases} for run in self.results if run.measured])
+        return (
+            {}
+            if frame.empty
+            else {
+                key: dict(rows.drop(columns="setting").median()) for key, rows in frame.groupby("setting", sort=False)
+            }
+        )
 
     @property
     def num_failed(self) -> int:
         """Runs that failed."""
         return sum(result.error is not None for result in self.results)
 
-    def overhead(self, report_s: float = 0.0) -> Overhead:
-        """What measuring cost, with the seconds that a report has taken."""
-        return Overhead(
-            inside_s=sum(result.measured.measuring_s for result in self.results if result.measured),
-            around_s=self.around_s + report_s,
-            runs_s=sum(result.wall_s for result in self.results),
-        )
+    def overhead(self, report_s: float = 0.0) -> dict[str, float]:
+        """Return what measuring cost, with the seconds that a report has taken.
+
+        These are inside_s (timers and collecting figures in the first ranks), around_s (what starts and reads runs,
+        scores, report), runs_s (all runs), and share, the fraction of all that went into measuring.
+        """
+        inside = sum(result.measured.measuring_s for result in self.results if result.measured)
+        around, runs = self.around_s + report_s, sum(result.wall_s for result in self.results)
+        share = (inside + around) / (runs + around)
+        return {"inside_s": inside, "around_s": around, "runs_s": runs, "share": share}
 
     def to_page(self, about: Mapping[str, Any]) -> str:
-        """A report with pictures, as one HTML document."""
+        """Return a report with pictures as one HTML document."""
         from ncc_lab.scaling.report import scaling_report
 
         return scaling_report(self, about)
 
     def to_dict(self, report_s: float = 0.0) -> dict[str, Any]:
-        """Plain Python values by name, as ``--json`` prints them, with the seconds that a report has taken."""
-        overhead = self.overhead(report_s)
-        return {
+        """Return plain Python values by name, as ``--json`` prints them, with the seconds that a report has taken."""
+        content = {
             "sweep": asdict(self.config),
             "levels": list(self.source.levels),
             "num_programs": self.num_programs,
             "num_classes": self.num_classes,
             "failures": self.failures,
             "preparing_s": self.preparing_s,
-            "settings": [asdict(score) for score in self.scores],
-            "break_even": [asdict(one) | {"text": one.to_text()} for one in self.break_even],
-            "prediction": asdict(self.prediction) | {"text": self.prediction.to_text()} if self.prediction else None,
-            "measuring": asdict(overhead) | {"share": overhead.share},
+            "settings": self.scores.to_dict("records"),
+            "break_even": self.break_even,
+            "prediction": self.prediction,
+            "measuring": self.overhead(report_s),
             "runs": [result.to_dict() for result in self.results],
         }
+        plain: dict[str, Any] = _plain(content)
+        return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Spread):
+        return value._asdict()
+    if isinstance(value, Setting):
+        return asdict(value)
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def bench_scaling(
@@ -225,31 +212,37 @@ def bench_scaling(
     sweep = run_sweep(config, source, progress=progress)
     if not predict:
         return sweep
-    strong = scaling == "strong"
-    return replace(sweep, prediction=predict_scaling(sweep.results, predict, link, strong=strong, seed=seed))
+    prediction = predict_scaling(sweep.results, predict, link, strong=scaling == "strong", seed=seed)
+    return replace(sweep, prediction=prediction)
 
 
 def run_sweep(
-    config: SweepConfig, source: ProgramSource, *, progress: Callable[[str], None] | None = None
+    config: SweepConfig,
+    source: ProgramSource,
+    *,
+    progress: Callable[[str], None] | None = None,
+    start: Callable[..., RunResult] = start_run,
 ) -> ScalingSweep:
-    """Runs a sweep.
-
-    Programs are compiled and read once before, so that no run pays for what later ones find done.
-    """
+    """Run a sweep; programs are compiled and read once before, so that no run pays for what later ones find done."""
     tell = progress or (lambda _: None)
-    began = time.time()
+    started = time.time()
     programs = source.load(progress=lambda done, total: tell(f"{done} of {total} batches of programs read"))
-    _check_enough(config, programs)
+    needed = (config.per_class or 0) * max(config.worlds)
+    if config.scaling == "weak" and programs.min_per_class < needed:
+        raise InputError(
+            f"weak scaling to {max(config.worlds)} ranks with {config.per_class} programs per class each needs "
+            f"{needed} training programs of every class; one has {programs.min_per_class}"
+        )
     samples = programs.samples
     num_classes, num_programs, failures = len(samples.classes), len(samples), len(samples.failures)
     del programs, samples  # memory that the runs may need
-    preparing_s = time.time() - began
+    preparing_s = time.time() - started
     tell(f"{num_programs} programs of {num_classes} classes; {failures} left out")
     results: list[RunResult] = []
     runs = config.runs()
-    began = time.time()
+    started = time.time()
     for number, run in enumerate(runs, 1):
-        result = start_run(run, source, device=config.device, timeout_s=config.timeout_s)
+        result = start(run, source, device=config.device, timeout_s=config.timeout_s)
         results.append(result)
         outcome = f"failed: {result.error}"
         if result.measured:
@@ -263,14 +256,5 @@ def run_sweep(
         num_programs=num_programs,
         failures=failures,
         preparing_s=preparing_s,
-        around_s=max(0.0, time.time() - began - sum(result.wall_s for result in results)),
+        around_s=max(0.0, time.time() - started - sum(result.wall_s for result in results)),
     )
-
-
-def _check_enough(config: SweepConfig, programs: Programs) -> None:
-    needed = (config.per_class or 0) * max(config.worlds)
-    if config.scaling == "weak" and programs.fewest < needed:
-        raise InputError(
-            f"weak scaling to {max(config.worlds)} ranks with {config.per_class} programs per class each needs "
-            f"{needed} training programs of every class; one has {programs.fewest}"
-        )

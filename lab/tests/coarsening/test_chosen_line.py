@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.tests.rooms import COARSENING_FEATURE_NAMES as FEATURE_NAMES
-from lab.tests.rooms import Candidate, ChosenLine, LineGrid, Method, compare, fit_lines, thread_coarsening
+from lab.tests.rooms import FEATURE_NAMES, chosen_line, dealt_features, fit_chosen_line, fit_lines
 from ncc.errors import InputError
-from tests.rooms import CoarseningSamples, complete_log_speedups, fit_line, load_shares
+from ncc_lab import compare, thread_coarsening
+from tests.rooms import CoarseningSamples, fit_line, load_shares
+from tests.support.refuses import refuses
 
 Array = NDArray[np.float64]
-
-
-def rng() -> np.random.Generator:
-    return np.random.default_rng(7)
 
 
 def test_lines_are_least_squares_shrunk_towards_the_mean() -> None:
@@ -30,38 +27,27 @@ def test_lines_are_least_squares_shrunk_towards_the_mean() -> None:
 
 
 def test_the_feature_that_tells_is_chosen_and_factors_follow(toy: CoarseningSamples, toy_features: Array) -> None:
-    method = ChosenLine(toy_features)
-    found = compare(thread_coarsening(toy), [Method.of(method)], ["kernel"])
+    chance = dealt_features(toy_features)
+    found = compare(thread_coarsening(toy), [chosen_line(toy_features), chance], ["kernel"], range(4))
     assert found.value("ncc", "accuracy") == 1
     assert found.value("ncc", "mean_speedup") == pytest.approx(1.3)
-    assert method.candidate is not None
-    assert method.candidate.feature == 1
-
-
-def test_without_a_slope_it_is_a_constant(toy: CoarseningSamples, toy_features: Array) -> None:
-    method = ChosenLine(toy_features, LineGrid(penalties=(np.inf,), scales=("plain",)))
-    method.fit(toy, np.arange(len(toy)), rng())
-    np.testing.assert_allclose(method.predict(toy, np.array([0, 4]))[:, :4], [[1, 1, 1.05, 0.75]] * 2)
+    assert found.value(chance.name, "mean_speedup") < 1.15
+    assert fit_chosen_line(toy, np.arange(len(toy)), toy_features).candidate.feature == 1
 
 
 def test_features_that_foretell_nothing_leave_a_constant() -> None:
-    random = rng()
-    kernels, features = np.repeat([f"k{number}" for number in range(40)], 2), random.normal(size=(40, 30)).repeat(2, 0)
+    rng = np.random.default_rng(7)
+    kernels, features = np.repeat([f"k{number}" for number in range(40)], 2), rng.normal(size=(40, 30)).repeat(2, 0)
     samples = CoarseningSamples(
         kernel=kernels,
         device=np.tile(["A", "B"], 40),
         source=kernels.astype(object),
         components=np.full((80, 6, 0), np.nan),
-        runtime=np.exp(random.normal([0, 0.1, 0.1, 0.2, 0.3, 0.4], 0.3, (80, 6))),
+        runtime=np.exp(rng.normal([0, 0.1, 0.1, 0.2, 0.3, 0.4], 0.3, (80, 6))),
     )
-    method = ChosenLine(features, LineGrid(penalties=(0.0, 3.0, np.inf)))
-    chosen = method._choose(samples, complete_log_speedups(samples.runtime), np.arange(80))
-    assert chosen.constant is not None
-    assert chosen.line[2] != chosen.constant[2]  # the best of all candidates seems to know something
-    method.fit(samples, np.arange(80), rng())
-    assert method.candidate is not None
-    assert method.candidate.penalty == np.inf
-    assert (method.predict(samples, np.arange(80)).argmax(axis=1) == 0).all()
+    line = fit_chosen_line(samples, np.arange(80), features)
+    assert (line.lines[""].slope[line.candidate.penalty] == 0).all()
+    assert (line.predict(samples.device, features).argmax(axis=1) == 0).all()
 
 
 def test_devices_have_lines_of_their_own(toy: CoarseningSamples, toy_features: Array) -> None:
@@ -69,56 +55,23 @@ def test_devices_have_lines_of_their_own(toy: CoarseningSamples, toy_features: A
     odd = np.array([int(name[1:]) % 2 for name in toy.kernel]) == 1
     runtime[(toy.device == "Tahiti") & odd, 1] /= 4
     changed = dataclasses.replace(toy, runtime=runtime)
-    grid = LineGrid(penalties=(0.0,), own_shares=(1.0,), scales=("plain",))
-    method = ChosenLine(toy_features, grid)
-    method.fit(changed, np.arange(len(toy)), rng())
-    predicted = method.predict(changed, np.arange(4, 8))
-    np.testing.assert_allclose(predicted[:, 1], [1.3, 1.3, 1.3, 5.2])
+    line = fit_chosen_line(changed, np.arange(len(toy)), toy_features)
+    predicted = line.predict(changed.device[4:8], toy_features[4:8])
     assert predicted.argmax(axis=1).tolist() == [2, 2, 2, 1]
-    offset, slope = method.line(None)
-    assert offset[1] == pytest.approx((3 * 1.3 + 5.2) / 4)
-    assert (offset + slope)[1] == pytest.approx(0.7)
-
-
-def test_shares_draw_devices_together(toy: CoarseningSamples, toy_features: Array) -> None:
-    both = [ChosenLine(toy_features, LineGrid(own_shares=(share,), scales=("plain",))) for share in (0.0, 1.0)]
-    drawn = ChosenLine(toy_features, LineGrid(own_shares=(0.25,), scales=("plain",)))
-    runtime = toy.runtime.copy()
-    runtime[toy.device == "Tahiti", 1] *= 1.5
-    changed = dataclasses.replace(toy, runtime=runtime)
-    for method in (*both, drawn):
-        method.fit(changed, np.arange(len(toy)), rng())
-        assert method.candidate is not None
-        assert method.candidate.penalty == 3
-    together, own, mixed = (method.predict(changed, np.arange(8)) for method in (*both, drawn))
-    np.testing.assert_allclose(mixed, 0.75 * together + 0.25 * own)
-    assert not np.allclose(together, own)
+    unknown = line.predict(np.array(["another"]), toy_features[4:5])
+    assert predicted[0, 1] < unknown[0, 1] < predicted[3, 1]
 
 
 def test_wrong_use_is_refused(toy: CoarseningSamples, toy_features: Array) -> None:
-    with pytest.raises(InputError, match=r"expected features \(32, k\) and three kernels, found \(31, 3\) and 8"):
-        ChosenLine(toy_features[1:]).fit(toy, np.arange(32), rng())
-    with pytest.raises(InputError, match=r"three kernels, found .* and 2"):
-        ChosenLine(toy_features).fit(toy, np.arange(8), rng())
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"penalties": ()}, "found none of one"),
-        ({"penalties": (-1.0,)}, "expected penalties of 0 or more"),
-        ({"own_shares": (0.5, 1.5)}, "shares from 0 to 1"),
-        ({"scales": ("cubic",)}, r"no scale \['cubic'\]; expected some of log, plain"),
-    ],
-)
-def test_wrong_grids_are_refused(options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        LineGrid(**options)
+    with refuses(InputError, "features (32, k)", "(31, 3)"):
+        fit_chosen_line(toy, np.arange(32), toy_features[1:])
+    with refuses(InputError, "three kernels", "2"):
+        fit_chosen_line(toy, np.arange(8), toy_features)
 
 
 @pytest.mark.full
 def test_published_result(published: CoarseningSamples, published_features: Array) -> None:
-    method = Method.of(ChosenLine(published_features))
+    method = chosen_line(published_features)
     found = compare(thread_coarsening(published), [method], ["kernel", "source"], (204, 205))
     for scores in (result.scores[""] for result in found.results):
         assert scores["mean_speedup"].value > 1.22
@@ -127,23 +80,15 @@ def test_published_result(published: CoarseningSamples, published_features: Arra
         assert scores["mean_speedup"].low > 1
 
 
-def test_every_published_fold_chooses_divergence(published: CoarseningSamples, published_features: Array) -> None:
-    method = ChosenLine(published_features)
-    chosen: list[Candidate] = []
-    for kernel in np.unique(published.kernel)[::4]:
-        method.fit(published, np.flatnonzero(published.kernel != kernel), rng())
-        assert method.candidate is not None
-        chosen.append(method.candidate)
-    assert {FEATURE_NAMES[candidate.feature] for candidate in chosen} <= {"divergent_share", "divergent_loop_share"}
-
-
-def test_what_all_kernels_choose_is_the_line_that_ships(
+def test_every_published_fold_chooses_divergence_and_all_kernels_the_line_that_ships(
     published: CoarseningSamples, published_features: Array, published_ir: dict[str, bytes]
 ) -> None:
+    for kernel in np.unique(published.kernel)[::4]:
+        line = fit_chosen_line(published, np.flatnonzero(published.kernel != kernel), published_features)
+        assert FEATURE_NAMES[line.candidate.feature].startswith("divergent")
     rows = np.arange(len(published))
-    method = ChosenLine(published_features)
-    method.fit(published, rows, rng())
+    line = fit_chosen_line(published, rows, published_features)
     shares = load_shares(published, published_ir)
     head = fit_line(published, shares, rows)
-    predicted = [head.speedups(share, device) for share, device in zip(shares, published.device, strict=True)]
-    np.testing.assert_allclose(method.predict(published, rows), np.stack(predicted), rtol=1e-9)
+    shipped = [head.speedups(share, device) for share, device in zip(shares, published.device, strict=True)]
+    np.testing.assert_allclose(line.predict(published.device, published_features), np.stack(shipped), rtol=1e-9)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzz import samples as invented
-from lab.tests.rooms import Claims, compare_intervals, group_trials, score_claims, stated_calibration_error
+from lab.tests.rooms import Claims, compare_intervals, group_trials, score_claims
 from tests.rooms import KernelFeatures, LaunchSamples, LaunchTimes, cross_validate, fit_times
 
 KERNELS, SIZES = 24, 6
@@ -25,12 +25,6 @@ def test_scores_by_hand():
     assert score.surest == {"100%": 0.75, "75%": 1.0, "50%": 1.0, "25%": 1.0}
     # two of two right at 0.9, one of one at 0.7, none of one at 0.6
     assert score.calibration_error == pytest.approx((2 * 0.1 + 0.3 + 0.6) / 4)
-
-
-def test_confidence_that_holds_has_no_error():
-    right = np.arange(10) < 8
-    assert stated_calibration_error(np.full(10, 0.8), right, 10, 0.5) == pytest.approx(0)
-    assert stated_calibration_error(np.full(10, 1.0), right, 10, 0.5) == pytest.approx(0.2)
 
 
 @pytest.fixture(scope="module")

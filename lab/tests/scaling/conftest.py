@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from datasets.generators import generate
-from lab.tests.rooms import EpochEnd, Measured, Phases, PlannedRun, ProgramSource, RunResult, Setting
+from lab.tests.rooms import PHASES, EpochEnd, Measured, PlannedRun, ProgramSource, RunResult, Setting
 
 PLAIN = Setting(
     world=1,
@@ -49,44 +49,28 @@ def plain() -> Setting:
 
 
 @pytest.fixture(scope="session")
-def measured():
-    """Makes what a run of some seconds of steps measured; its other phases take 1 s each, 10 s in all."""
-
-    def make(steps_s: float = 10.0, **changes) -> Measured:
-        names = (
-            *("imports_s", "group_s", "reading_s", "building_s", "input_s", "checkpoints_s"),
-            *("rest_s", "validation_s", "test_s"),
-        )
-        return replace(
-            Measured(
-                phases=Phases(steps_s=steps_s, **dict.fromkeys(names, 1.0)),
-                epochs=(EpochEnd(seconds=6.0, loss=1.0, accuracy=0.7), EpochEnd(seconds=12.0, loss=0.5, accuracy=0.9)),
-                test_accuracy=0.8,
-                num_weights=1000,
-                num_training=60,
-                num_validation=20,
-                num_test=20,
-                samples=120,
-                steps=4,
-                bytes_sent=(0,),
-                measuring_s=0.001,
-                hardware={"device": "a processor", "cores": 2},
-                training={"smoothing": 0.1},
-            ),
-            **changes,
-        )
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def result(measured):
-    """Makes the result of a run: so many seconds of steps and 10 s beside; None for one that failed."""
+def result():
+    """Makes the result of a run: so many seconds of steps and 10 s beside, 1 s a phase; None for one that failed."""
 
     def make(setting: Setting, steps_s: float | None, repeat: int = 0, **changes) -> RunResult:
         run = PlannedRun(setting=setting, repeat=repeat, seed=204 + repeat)
         if steps_s is None:
             return RunResult(run=run, wall_s=3.0, load=0.1, error="killed")
-        return RunResult(run=run, wall_s=steps_s + 10, load=0.1, measured=measured(steps_s, **changes))
+        measured = Measured(
+            phases=dict.fromkeys(PHASES.keys() - {"ending_s"}, 1.0) | {"steps_s": steps_s},
+            epochs=(EpochEnd(seconds=6.0, loss=1.0, accuracy=0.7), EpochEnd(seconds=12.0, loss=0.5, accuracy=0.9)),
+            test_accuracy=0.8,
+            num_weights=1000,
+            num_training=60,
+            num_validation=20,
+            num_test=20,
+            samples=120,
+            steps=4,
+            bytes_sent=(0,),
+            measuring_s=0.001,
+            hardware={"device": "a processor", "cores": 2},
+            training={"smoothing": 0.1},
+        )
+        return RunResult(run=run, wall_s=steps_s + 10, load=0.1, measured=replace(measured, **changes))
 
     return make

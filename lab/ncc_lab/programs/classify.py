@@ -173,27 +173,26 @@ def all_methods(
     """Return controls, the paper's head, ours and its ablations."""
     from ncc.tasks.classification.config import NetworkTraining
     from ncc.tasks.classification.network import paper_training
-    from ncc_lab.classification.methods import NetworkMethod, NgramMethod, whole_classifier  # with torch
+    from ncc_lab.programs.methods import network, ngrams, whole_classifier  # with torch
 
     ours = training or NetworkTraining()
     encoder = ours.encoder
+    without_literals = replace(ours, encoder=replace(encoder, buckets=0))
     ablations = {
         "ncc's network alone": ours,
-        "network without literals": replace(ours, encoder=replace(encoder, buckets=0)),
+        "network without literals": without_literals,
         "network without pretraining": replace(ours, pretrained=False),
-        "network without literals and pretraining": replace(
-            ours, encoder=replace(encoder, buckets=0), pretrained=False
-        ),
+        "network without literals and pretraining": replace(without_literals, pretrained=False),
         "network with the vectors kept": replace(ours, encoder=replace(encoder, train_vectors=False)),
         "network with two layers": replace(ours, encoder=replace(encoder, layers=2)),
     }
-    learners = (
-        NetworkMethod(embedding, paper_training(), name="LSTM (paper's head)", kind="published"),
-        NgramMethod(embedding),
+    scorers = (
+        network(embedding, paper_training(), "LSTM (paper's head)", "published"),
+        ngrams(embedding),
         whole_classifier(embedding, ours),
-        *(NetworkMethod(embedding, options, name=name) for name, options in ablations.items()),
+        *(network(embedding, options, name) for name, options in ablations.items()),
     )
-    return (majority(labels_of), *count_controls(num_trees), *map(Method.of, learners))
+    return (majority(labels_of), *count_controls(num_trees), *(scorer.method for scorer in scorers))
 
 
 def evaluate_classification(
@@ -250,7 +249,7 @@ def evaluate_classification(
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
     from ncc.tasks.classification.config import NetworkTraining
-    from ncc_lab.classification.frozen import frozen_methods
+    from ncc_lab.programs.methods import frozen_methods
 
     protocols = choose("protocol", protocol, PROTOCOLS)
     if any(size < 1 for size in per_class or ()):

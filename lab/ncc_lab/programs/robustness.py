@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import AssetError, InputError
@@ -19,66 +20,45 @@ from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.head import ClassifierHead, load_classifier
 from ncc.tasks.classification.ngrams import encoded_programs
 from ncc.tasks.classification.train import split_samples
-from ncc_lab.classification.classify import FIGURES, class_terms
 from ncc_lab.figures import estimate, show
+from ncc_lab.programs.classify import FIGURES, class_terms
 from ncc_lab.tables import Table, Tabular, table
 
-_MISTAKES = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class RobustnessScore:
-    """A classifier on its test programs, as one compiler and level made them.
-
-    Attributes:
-        level: Optimization level; "usual" for all levels that the classifier was trained on, read together.
-        clang: The compiler, or None for the bundled one.
-        num_samples: Test programs that compile so.
-        accuracy: Share of them whose most probable class is theirs.
-        interval: Its 95 % bootstrap interval.
-        baseline_accuracy: The same of the same programs as they are usually read.
-        calibration_error: Mean distance between confidence and accuracy.
-        unknown_rate: Share of the statements that backed off in the embedding.
-        known_rate: Share of them that are not taken for "none of these".
-        confusions: The mistakes that are made most often: true class, predicted class, how often.
-    """
-
-    level: str
-    clang: str | None
-    num_samples: int
-    accuracy: float
-    interval: tuple[float, float]
-    baseline_accuracy: float
-    calibration_error: float
-    unknown_rate: float
-    known_rate: float
-    confusions: tuple[tuple[str, str, int], ...]
+_NUM_MISTAKES = 8
 
 
 @dataclass(frozen=True)
 class RobustnessTable(Tabular):
-    """Scores of one classifier: as its programs are usually read, then as other levels and compilers make them."""
+    """Scores of one classifier: as its programs are usually read, then as other levels and compilers make them.
 
-    scores: tuple[RobustnessScore, ...]
+    Attributes:
+        scores: A row for each level and compiler: level ("usual" for all that the classifier was trained on, read
+            together), clang (None for the bundled one), num_samples, accuracy and its 95 % interval, baseline_accuracy
+            (of the same programs as usually read), calibration_error, unknown_rate, known_rate, and confusions: true
+            class, predicted class, how often.
+    """
+
+    scores: pd.DataFrame
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name, as ``--json`` prints them."""
-        return {"variants": [vars(score) for score in self.scores]}
+        """Return plain Python values by name, as ``--json`` prints them."""
+        return {"variants": self.scores.astype(object).to_dict("records")}
 
     def parts(self) -> list[Table | str]:
-        """A table for people, and the mistakes that are made most often."""
+        """Return a table for people, and the mistakes that are made most often."""
+        records = self.scores.astype(object).to_dict("records")
         rows = {
-            f"{score.level}, {score.clang or 'bundled'}": [
-                show(score.num_samples, places=0),
-                show(score.accuracy, *score.interval, unit="%", places=2),
-                show(score.baseline_accuracy, unit="%", places=2),
-                show(score.unknown_rate, unit="%"),
-                show(score.known_rate, unit="%"),
+            f"{row['level']}, {row['clang'] or 'bundled'}": [
+                show(row["num_samples"], places=0),
+                show(row["accuracy"], *row["interval"], unit="%", places=2),
+                show(row["baseline_accuracy"], unit="%", places=2),
+                show(row["unknown_rate"], unit="%"),
+                show(row["known_rate"], unit="%"),
             ]
-            for score in self.scores
+            for row in records
         }
         columns = ["programs", "accuracy", "as usually compiled", "unknown", "known"]
-        mistakes = (f"{true} for {said} ({count})" for true, said, count in self.scores[0].confusions)
+        mistakes = (f"{true} for {predicted} ({count})" for true, predicted, count in records[0]["confusions"])
         confused = f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}"
         return [table("Level and compiler", rows, columns), confused]
 
@@ -120,17 +100,17 @@ def evaluate_classifier(
     """
     files, names = labelled_files(folder, levels, data)
     options = options or CompileOptions()
-    scores = measure_head(
+    variants = [replace(options, optimization=level, clang=path) for path in (None, *(clang or ())) for level in names]
+    return measure_head(
         load_classifier(head),
         load_embedding(embedding),
         files,
-        [replace(options, optimization=level, clang=path) for path in (None, *(clang or ())) for level in names],
+        variants,
         options=options,
         cache=programs_cache() if programs is None else Path(programs),
         jobs=jobs,
         progress=tell_batches(progress),
     )
-    return RobustnessTable(tuple(scores))
 
 
 def measure_head(
@@ -143,7 +123,7 @@ def measure_head(
     cache: Path,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> list[RobustnessScore]:
+) -> RobustnessTable:
     """Measure a classifier on the test programs of the split that it was trained by, in several variants."""
     if head.classes != files.classes or head.embedding_id != embedding.fingerprint:
         raise AssetError("the classifier was trained on other classes, or on another embedding")
@@ -159,40 +139,41 @@ def measure_head(
     usually_right, group = np.zeros(len(files.paths), bool), np.zeros(len(files.paths), np.int64)
     usually_right[test], group[test] = answers.chosen == files.label[test], split.group[split.test]
 
-    def score(options: CompileOptions | None, rows: Ints, answers: _Answers) -> RobustnessScore:
-        """Of the answers for some of the files."""
+    def score(options: CompileOptions | None, rows: Ints, answers: _Answers) -> dict[str, Any]:
+        """Score the answers for some of the files."""
         label = files.label[rows]
-        columns = class_terms(label, answers.probability)
         figures = {name: FIGURES[name] for name in ("accuracy", "calibration_error")}
-        scores = estimate([columns], figures, group[rows])
+        scores = estimate([class_terms(label, answers.probability)], figures, group[rows])
         accuracy = scores["accuracy"]
-        return RobustnessScore(
-            level=options.optimization if options else "usual",
-            clang=options.clang if options else None,
-            num_samples=len(rows),
-            accuracy=accuracy.value,
-            interval=(accuracy.low, accuracy.high),
-            baseline_accuracy=float(usually_right[rows].mean()),
-            calibration_error=scores["calibration_error"].value,
-            unknown_rate=answers.unknown_rate,
-            known_rate=float(answers.fits.mean()),
-            confusions=_confused(label, answers.chosen, files.classes),
-        )
+        pairs = zip(label, answers.chosen, strict=True)
+        mistakes = Counter((true, chosen) for true, chosen in pairs if true != chosen).most_common(_NUM_MISTAKES)
+        return {
+            "level": options.optimization if options else "usual",
+            "clang": options.clang if options else None,
+            "num_samples": len(rows),
+            "accuracy": accuracy.value,
+            "interval": (accuracy.low, accuracy.high),
+            "baseline_accuracy": float(usually_right[rows].mean()),
+            "calibration_error": scores["calibration_error"].value,
+            "unknown_rate": answers.unknown_rate,
+            "known_rate": float(answers.is_known.mean()),
+            "confusions": tuple((files.classes[pair[0]], files.classes[pair[1]], count) for pair, count in mistakes),
+        }
 
-    scores = [score(None, test, answers)]
+    rows = [score(None, test, answers)]
     part = replace(files, paths=tuple(files.paths[row] for row in test.tolist()), label=files.label[test])
     for variant in variants:
-        found = load(part, (variant.optimization,), options=variant)
-        scores.append(score(variant, test[found.row], _answers(head, embedding, [*found.views.values()])))
-    return scores
+        samples = load(part, (variant.optimization,), options=variant)
+        rows.append(score(variant, test[samples.row], _answers(head, embedding, [*samples.views.values()])))
+    return RobustnessTable(pd.DataFrame(rows))
 
 
 @dataclass(frozen=True, eq=False)
 class _Answers:
-    """What a classifier says of n programs: (n, num_classes) probabilities, and (n,) whether any class fits."""
+    """What a classifier answers for n programs: (n, num_classes) probabilities, and (n,) whether any class fits."""
 
     probability: Floats
-    fits: Bools
+    is_known: Bools
     unknown_rate: float
 
     @property
@@ -201,19 +182,14 @@ class _Answers:
 
 
 def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[ProgramTable]) -> _Answers:
-    """For the programs of tables, one of each level, read together."""
+    """Return answers for the programs of tables, one of each level, read together."""
     programs = zip(*(encoded_programs(table, embedding) for table in tables), strict=True)
-    found = [head.predict(*views) for views in programs]
+    predictions = [head.predict(*views) for views in programs]
     unknown = sum(
         embedding.look_up(table.texts).over(table.text_id).unknown_rate * len(table.text_id) for table in tables
     )
     return _Answers(
-        np.stack([answer.probability for answer in found]),
-        np.array([answer.fits for answer in found]),
+        np.stack([prediction.probability for prediction in predictions]),
+        np.array([prediction.fits for prediction in predictions]),
         unknown / sum(len(table.text_id) for table in tables),
     )
-
-
-def _confused(label: Ints, chosen: Ints, classes: tuple[str, ...]) -> tuple[tuple[str, str, int], ...]:
-    pairs = Counter((classes[true], classes[said]) for true, said in zip(label, chosen, strict=True) if true != said)
-    return tuple((true, said, count) for (true, said), count in pairs.most_common(_MISTAKES))

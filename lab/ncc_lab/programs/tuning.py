@@ -11,8 +11,8 @@ from optuna.storages.journal import JournalFileBackend
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.tasks.classification.config import NetworkTraining
+from ncc.tasks.classification.network import TrainedNetwork, fit_network
 from ncc.tasks.classification.train import split_samples
-from ncc_lab.classification.methods import NetworkMethod
 
 _ENDED = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
 
@@ -27,15 +27,15 @@ def tune_training(
     def objective(trial: optuna.Trial) -> float:
         accuracies: list[float] = []
 
-        def judge(epoch: int, _loss: float) -> None:
-            predicted = method.scores(samples, level, split.valid).argmax(axis=1)
+        def judge(epoch: int, _loss: float, network: TrainedNetwork) -> None:
+            predicted = network.scores(samples.views[level].rows(split.valid)).argmax(axis=1)
             accuracies.append(float((predicted == samples.label[split.valid]).mean()))
             trial.report(accuracies[-1], epoch)
             if trial.should_prune():
                 raise optuna.TrialPruned
 
-        method = NetworkMethod(embedding, suggest_training(training, trial), progress=judge)
-        method.fit(hidden, split.train, np.random.default_rng(seed))
+        options, rng = suggest_training(training, trial), np.random.default_rng(seed)
+        fit_network(hidden, split.train, embedding, options, rng, progress=judge)
         return accuracies[-1]
 
     storage = JournalStorage(JournalFileBackend(str(study)))

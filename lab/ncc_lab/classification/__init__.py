@@ -1,1 +1,0 @@
-"""Evaluates program classification: splits, controls, scores, and the classifier that ships."""

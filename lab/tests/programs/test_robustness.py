@@ -1,0 +1,53 @@
+"""A trained classifier, measured at levels that it has not seen."""
+
+from dataclasses import replace
+
+from lab.tests.rooms import measure_head
+from ncc.errors import AssetError, InputError
+from tests.rooms import (
+    CompileOptions,
+    NetworkTraining,
+    TrainingConfig,
+    find_labelled_files,
+    fit_classifier,
+    load_embedding,
+    program_encoder,
+    program_head,
+)
+from tests.support.refuses import refuses
+
+SMALL = NetworkTraining(
+    encoder=program_encoder(hidden=8, buckets=64),
+    head=program_head(dense=16),
+    min_steps=1,
+    loop=TrainingConfig(epochs=10, batch_size=8, learning_rate=5e-3),
+)
+
+
+def test_a_head_is_measured_at_a_level_that_it_has_not_seen(samples, classes, cache):
+    embedding = load_embedding()
+    head = fit_classifier(samples, embedding, SMALL)
+    assert head
+    refitted = fit_classifier(samples, embedding, SMALL, refit=head)
+    assert refitted
+    files = find_labelled_files(classes)
+    variants = [CompileOptions(optimization=level) for level in ("-O1", "-O3")]
+    scores = measure_head(head, embedding, files, variants, cache=cache).scores
+    assert scores.level.tolist() == ["usual", "-O1", "-O3"]
+    assert (scores.baseline_accuracy == scores.accuracy[0]).all()
+    accuracy = head.about["test_accuracy"]
+    assert scores.accuracy[:2].round(4).tolist() == [accuracy["all levels together"], accuracy["-O1"]]
+    assert scores.accuracy[2] >= 0.6
+    assert (scores.num_samples == head.about["test"]).all()
+    for row in scores.itertuples():
+        low, high = row.interval
+        assert low <= row.accuracy <= high
+        assert sum(count for _, _, count in row.confusions) == round((1 - row.accuracy) * row.num_samples)
+    for measured, of_files, error, noun in (
+        (head, replace(files, classes=("a", "b")), AssetError, "classes"),
+        (replace(head, embedding_id="another"), files, AssetError, "embedding"),
+        (refitted, files, AssetError, "all programs"),
+        (replace(head, about={}), files, InputError, "how many programs"),
+    ):
+        with refuses(error, noun):
+            measure_head(measured, embedding, of_files, variants, cache=cache)
