@@ -17,6 +17,7 @@ from ncc_lab.devices.devmap import standard_methods as device_methods
 from ncc_lab.devices.devmap import terms as device_terms
 from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 from ncc_lab.devices.mapper import ScoreCalibration, Term, mapper
+from ncc_lab.devices.samples import load_vectors
 from ncc_lab.embedding.analogies import (
     PUBLISHED_ANALOGIES,
     GroupScore,
@@ -33,6 +34,7 @@ from ncc_lab.embedding.questions import GROUPS, generate_questions
 from ncc_lab.embedding.questions import KINDS as EMBEDDING_KINDS
 from ncc_lab.embedding.statements import is_exact, struct_fields
 from ncc_lab.figures import calibration_error, estimate, geomean, macro_f1, mean, mean_where, show
+from ncc_lab.gpus.comparison import Predictions, figures_of
 from ncc_lab.gpus.residuals import KernelCode, recurrent_residual, with_vectors
 from ncc_lab.peers.counts import grewe, grewe_features, magni_cascade
 from ncc_lab.peers.ir2vec import encode_function, ir2vec_trees

@@ -331,12 +331,10 @@ def test_what_fails_says_why(ncc, tmp_path, monkeypatch, arguments, code, messag
 
 
 def test_figures_of_times_are_added_to_those_of_other_runs(ncc, tmp_path, monkeypatch):
-    from lab.tests.rooms import times
-
     def measured(protocol, _platform, *, model, **_options):
         return {protocol: {f"ncc times, {model}": {"accuracy": 0.5}, "median": {"accuracy": 0.4}}}
 
-    monkeypatch.setattr(times, "evaluate_times", measured)
+    monkeypatch.setattr("ncc_lab.devices.times.evaluate_times", measured)
     path = tmp_path / "t.json"
     runs = ["amd --protocol kernel --model gp", "amd --protocol kernel --model lstm", "nvidia --protocol suite"]
     for words in runs * 2:

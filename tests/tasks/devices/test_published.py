@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.tests.rooms import MapperInputs, MapperMethod, Method, compare, device_mapping, load_vectors
 from lab.tests.rooms import device_splits as splits
+from lab.tests.rooms import load_vectors, mapper
+from ncc_lab import Subset, compare, device_mapping
 from tests.rooms import (
     DeviceMappingSamples,
     FileState,
@@ -63,10 +64,8 @@ def test_of_kernels_never_seen_the_interval_holds_four_in_five(
     real: tuple[DeviceMappingSamples, KernelFeatures],
 ) -> None:
     samples, inputs = real
-    method = MapperMethod(
-        MapperInputs(inputs, load_vectors(samples, load_embedding())), num_trees=20, inner_trees=10, inner_folds=3
-    )
-    found = compare(device_mapping(samples), [Method.of(method)], ["kernel"])
+    method = mapper(inputs, load_vectors(samples, load_embedding()), num_trees=20, inner_trees=10, inner_folds=3)
+    found = compare(device_mapping(samples), [method], ["kernel"])
     assert 0.72 <= found.value("ncc mapper", "coverage") <= 0.88
     assert found.value("ncc mapper", "accuracy") > 0.85
     assert found.value("ncc mapper", "geomean_speedup") > 1.4
@@ -79,10 +78,7 @@ def test_answers_of_real_rows_that_are_hidden_change_nothing(
     train, test = next(splits(samples, "application", 204))
     answers = []
     for given in (samples, samples.without_answers(test)):
-        method = MapperMethod(
-            MapperInputs(inputs, load_vectors(samples, load_embedding())), num_trees=5, inner_trees=5, inner_folds=2
-        )
-        method.fit(given, train, np.random.default_rng(0))
-        answers.append(method.predict(given, test))
+        method = mapper(inputs, load_vectors(samples, load_embedding()), num_trees=5, inner_trees=5, inner_folds=2)
+        answers.append(method.predict(Subset(given, train), Subset(given, test), np.random.default_rng(0)))
     assert np.isfinite(answers[0]).all()
     assert np.array_equal(answers[0], answers[1])
