@@ -21,8 +21,8 @@ TOWER: dict[str, tuple[tuple[str, ...], ...]] = {
     "tasks": (("tasks/devices", "tasks/gpus", "tasks/coarsening", "tasks/classification", "tasks/search"),),
     "kernels": (("kernels/measure",), ("kernels",)),
     "learning": (
-        ("learning/heads",),
         ("learning/encoder",),
+        ("learning/heads",),
         ("learning/corpus",),
         ("learning/programs",),
         ("learning/embedding",),

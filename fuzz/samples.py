@@ -78,17 +78,17 @@ def small_encoder(seed: int = 8) -> LinearEncoder:
     rng = np.random.default_rng(seed)
     keys = np.unique(pattern_counts().key)
     return LinearEncoder(
-        keys=keys,
-        rarity=rng.uniform(0.5, 2.0, len(keys)).astype(np.float32),
+        pattern_ids=keys,
+        idf=rng.uniform(0.5, 2.0, len(keys)).astype(np.float32),
         weights=rng.integers(-127, 128, (len(keys), DIM)).astype(np.int8),
         scale=rng.uniform(0.001, 0.01, len(keys)).astype(np.float32),
-        centre=rng.normal(size=DIM).astype(np.float32),
+        center=rng.normal(size=DIM).astype(np.float32),
         anchors=normalised(rng.normal(size=(_CLASSES, DIM // 2)).astype(np.float32)),
         num_classes=DIM // 2,
-        repulsion=0.2,
+        common_component_weight=0.2,
         sharpness=10.0,
-        share={"module": 0.9, "function": 0.3},
-        about={"command": "drawn at random"},
+        level_norms={"module": 0.9, "function": 0.3},
+        card={"command": "drawn at random"},
     )
 
 

@@ -97,8 +97,6 @@ from ncc.learning.encoder.network_numpy import (
     LSTMEncoder,
     NumpyNetwork,
     ProgramNetwork,
-    load_lstm_encoder,
-    save_lstm_encoder,
 )
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS

@@ -45,7 +45,7 @@ def _facts() -> dict[str, Any]:
         "confinement": describe_confinement(),
         "reads": sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS),
         "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
-        "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | dict(encoder.about),
+        "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | encoder.card,
         "device_heads": {name: api.load_device_head(platform=name).card for name in PLATFORMS},
         "coarsening_head": api.load_coarsening_head().card,
         "classifier": api.load_classifier().about,

@@ -91,5 +91,5 @@ def train_encoder(
     )
     given |= {"levels": split_list(levels), "clangs": tuple(clangs or ())}
     encoder = api.train_encoder(**given, config=config, card={"command": command_line()}, progress=say)
-    if model == "linear" or "losses" in encoder.about:  # the first rank's alone
-        print_card(dict(encoder.about))
+    if model == "linear" or "losses" in encoder.card:  # the first rank's alone
+        print_card(dict(encoder.card))

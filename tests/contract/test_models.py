@@ -89,7 +89,7 @@ READ = "read"
 KNOWN: Mapping[str, Mapping[str, str]] = {
     # an abstraction without settings is the default one; nothing but the vectors says how many numbers they have
     "embedding": {"abstraction: empty object": READ, "tensor vectors longer": READ, "a tensor too many": READ},
-    "encoder": {"a tensor too many": READ},
+    "encoder": {},
     "LSTM encoder": {},
     "classifier": {"tensor network.network.encoder.tensors.query.bias scalar": READ},  # its shape in files is (1,)
     "device head": {},

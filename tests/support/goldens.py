@@ -16,7 +16,7 @@ import pytest
 RELATIVE, ABSOLUTE = 1e-5, 1e-6
 MOST_NUMBERS, MOST_EDGES, MOST_DIFFERENCES = 16, 100, 10
 LEFT_OUT = re.compile(
-    r"seconds|(.*_)?command|functions_of|versions?|python|llvm|compiler|confinement|hardware|data_folder|num_bytes"
+    r"seconds|(.*_)?command|functions_from|versions?|python|llvm|compiler|confinement|hardware|data_folder|num_bytes"
 )
 """Keys whose values differ from run to run, or from machine to machine; an index's bytes count letters of paths."""
 

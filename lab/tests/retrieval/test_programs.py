@@ -108,8 +108,8 @@ def test_a_linear_encoder_learns_classes_anew(classes, cache, tmp_path):
     )
     first = ncc.train_encoder(tmp_path / "first", functions=tmp_path / "some.toml", **options)
     second = ncc.train_encoder(tmp_path / "second", functions_from=tmp_path / "first", per_class=6, **options)
-    assert (first.num_classes, second.num_classes, second.about["programs"]) == (1, 1, 12)
-    assert np.array_equal(first.keys, second.keys)
+    assert (first.num_classes, second.num_classes, second.card["programs"]) == (1, 1, 12)
+    assert np.array_equal(first.pattern_ids, second.pattern_ids)
     assert first.fingerprint != second.fingerprint
     found = ncc_lab.evaluate_retrieval(classes, method=["ncc, this*"], encoder=second, programs=cache)
     assert found.value(found.results[0].method, "map_at_r") > 0.8
@@ -144,7 +144,7 @@ def test_an_lstm_that_was_trained_by_contrast_is_measured(classes, cache, tmp_pa
         progress=told.append,
     )
     assert encoder.dim == 16
-    assert len(encoder.about["losses"]) == 2
+    assert len(encoder.card["losses"]) == 2
     assert [line.split(":")[0] for line in told if line.startswith("epoch")] == ["epoch 1", "epoch 2"]
     assert sorted(path.name for path in (tmp_path / "encoder").iterdir()) == ["lstm.json", "lstm.safetensors"]
     found = ncc_lab.evaluate_retrieval(

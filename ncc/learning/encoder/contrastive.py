@@ -141,6 +141,7 @@ def fit_contrastive(
     vectors: Floats32,
     training: EncoderTraining,
     *,
+    embedding_id: str = "",
     device: str = "cpu",
     card: Mapping[str, Any] | None = None,
     checkpoint: Path | None = None,
@@ -171,4 +172,5 @@ def fit_contrastive(
     tensors = {name: tensor.detach().cpu().numpy() for name, tensor in network.encoder.state_dict().items()}
     projection = network.projection.weight.detach().cpu().numpy()
     vectors = tensors.pop("vectors")
-    return LSTMEncoder(vectors, NumpyEncoder(tensors, training.encoder), projection, training.max_length, card or {})
+    encoder = NumpyEncoder(tensors, training.encoder)
+    return LSTMEncoder(vectors, encoder, projection, training.max_length, embedding_id, dict(card or {}))

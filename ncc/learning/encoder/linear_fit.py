@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import InputError
 from ncc.learning.encoder.config import EncoderTraining
-from ncc.learning.encoder.linear import Level, LinearEncoder, pattern_values, unit_rows
+from ncc.learning.encoder.linear import Level, LinearEncoder, l2_normalize, pattern_values
 from ncc.learning.encoder.patterns import BITS, PatternCounts
 
 # Chosen on classes 1 to 80 of POJ-104, some of them held out in turn; what is measured, 81 to 104, was not looked at.
@@ -23,8 +23,8 @@ _MAX_DOCUMENT_FREQUENCY = 0.9
 _RIDGE_PENALTY = 8.0
 _NUM_SINGULAR_VECTORS = 1200
 _SHRINKAGE = 0.02
-_CLASS_NORMS: dict[Level, float] = {"module": 0.93, "function": 0.3}
-_REPULSION, _SHARPNESS = 0.2, 10.0
+_LEVEL_NORMS: dict[Level, float] = {"module": 0.93, "function": 0.3}
+_COMMON_COMPONENT_WEIGHT, _SHARPNESS = 0.2, 10.0
 
 _OVERSAMPLED = 30
 _MAX_WEIGHT = 127
@@ -49,10 +49,10 @@ class LabelledPatterns:
 class _FunctionPart:
     """The part of an encoder that builds of functions decide on: m patterns, k dimensions."""
 
-    keys: NDArray[np.uint32]
-    rarity: Floats32
+    pattern_ids: NDArray[np.uint32]
+    idf: Floats32
     weights: Floats32
-    centre: Floats32
+    center: Floats32
     card: Mapping[str, Any]
 
 
@@ -72,32 +72,32 @@ def fit_encoder(
         part = _part_of(functions, programs.counts, training.min_df)
     else:
         part = _fit_functions(functions, programs.counts, training.dim - classes + 1, training)
-    progress(f"{part.weights.shape[1]} directions tell functions apart, by {len(part.keys)} patterns")
-    bags = _rows(programs.counts, part.keys, part.rarity)
+    progress(f"{part.weights.shape[1]} directions tell functions apart, by {len(part.pattern_ids)} patterns")
+    bags = _rows(programs.counts, part.pattern_ids, part.idf)
     by_class = _class_directions(bags, programs.label)
     progress(f"{by_class.shape[1]} directions tell {classes} classes apart, of {len(programs.label)} programs")
-    centre = _mean(bags) @ by_class
-    anchors = _class_means((bags @ by_class - centre).astype(np.float64), programs.label)[0]
+    center = _mean(bags) @ by_class
+    anchors = _class_means((bags @ by_class - center).astype(np.float64), programs.label)[0]
     weights = np.concatenate([by_class, part.weights], axis=1)
     scale = np.maximum(np.abs(weights).max(axis=1), np.finfo(np.float32).tiny) / _MAX_WEIGHT
     return LinearEncoder(
-        keys=part.keys,
-        rarity=part.rarity,
+        pattern_ids=part.pattern_ids,
+        idf=part.idf,
         weights=np.round(weights / scale[:, None]).astype(np.int8),
         scale=scale.astype(np.float32),
-        centre=np.concatenate([centre, part.centre]).astype(np.float32),
-        anchors=unit_rows(anchors.astype(np.float32)),
+        center=np.concatenate([center, part.center]).astype(np.float32),
+        anchors=l2_normalize(anchors.astype(np.float32)),
         num_classes=by_class.shape[1],
-        repulsion=_REPULSION,
+        common_component_weight=_COMMON_COMPONENT_WEIGHT,
         sharpness=_SHARPNESS,
-        share=_CLASS_NORMS,
-        about={
+        level_norms=_LEVEL_NORMS,
+        card={
             **(card or {}),
             "training": {"dim": training.dim, "min_df": training.min_df},
             "seed": training.seed,
             "programs": len(programs.label),
             "classes": classes,
-            "patterns": len(part.keys),
+            "patterns": len(part.pattern_ids),
             **part.card,
         },
     )
@@ -106,19 +106,19 @@ def fit_encoder(
 def _part_of(encoder: LinearEncoder, programs: PatternCounts, min_df: int) -> _FunctionPart:
     """An encoder's part, its rounded weights as they are, with weights of 0 for patterns of kinds that it lacks."""
     first = encoder.num_classes
-    keys, rarity = _frequent_patterns([programs], min_df)
-    more = ~np.isin(keys >> BITS, encoder.keys >> BITS)
-    all_keys = np.concatenate([encoder.keys, keys[more]])
-    order = np.argsort(all_keys)
+    pattern_ids, idf = _frequent_patterns([programs], min_df)
+    more = ~np.isin(pattern_ids >> BITS, encoder.pattern_ids >> BITS)
+    all_ids = np.concatenate([encoder.pattern_ids, pattern_ids[more]])
+    order = np.argsort(all_ids)
     weights = np.zeros((len(order), encoder.dim - first), np.float32)
-    weights[: len(encoder.keys)] = encoder.weights[:, first:] * encoder.scale[:, None]
-    card = {name: encoder.about[name] for name in ("functions", "builds") if name in encoder.about}
-    origin = encoder.about.get("functions_from", encoder.about.get("command", encoder.fingerprint))
+    weights[: len(encoder.pattern_ids)] = encoder.weights[:, first:] * encoder.scale[:, None]
+    card: dict[str, Any] = {name: encoder.card[name] for name in ("functions", "builds") if name in encoder.card}
+    origin = encoder.card.get("functions_from", encoder.card.get("command", encoder.fingerprint))
     return _FunctionPart(
-        all_keys[order],
-        np.concatenate([encoder.rarity, rarity[more]])[order],
+        all_ids[order],
+        np.concatenate([encoder.idf, idf[more]])[order],
         weights[order],
-        encoder.centre[first:],
+        encoder.center[first:],
         {**card, "functions_from": origin},
     )
 
@@ -130,12 +130,12 @@ def _fit_functions(
     num_functions, num_builds = len(np.unique(functions.label)), len(functions.label)
     if num_functions < 2:
         raise InputError("expected builds of two functions or more")
-    keys, rarity = _frequent_patterns([programs, functions.counts], training.min_df)
-    if len(keys) < training.dim:
+    pattern_ids, idf = _frequent_patterns([programs, functions.counts], training.min_df)
+    if len(pattern_ids) < training.dim:
         raise InputError(
-            f"{len(keys)} patterns are in {training.min_df} bags or more; expected {training.dim} at least"
+            f"{len(pattern_ids)} patterns are in {training.min_df} bags or more; expected {training.dim} at least"
         )
-    rows = _rows(functions.counts, keys, rarity)
+    rows = _rows(functions.counts, pattern_ids, idf)
     size = min(_NUM_SINGULAR_VECTORS, min(rows.shape) - _OVERSAMPLED - 1)
     if size < 1:
         raise InputError(f"expected more than {_OVERSAMPLED + 1} builds of functions, found {num_builds}")
@@ -145,21 +145,21 @@ def _fit_functions(
     _, turn = np.linalg.eigh(np.cov((places @ whitening).T))
     weights = (basis @ (whitening @ turn[:, ::-1][:, :num])).astype(np.float32)
     card = {"functions": num_functions, "builds": num_builds}
-    return _FunctionPart(keys, rarity, weights, _mean(rows) @ weights, card)
+    return _FunctionPart(pattern_ids, idf, weights, _mean(rows) @ weights, card)
 
 
 def _frequent_patterns(counts: Sequence[PatternCounts], min_df: int) -> tuple[NDArray[np.uint32], Floats32]:
     """Patterns that are in enough bags, and not in nearly all, and the logarithm of how rare each is."""
     num_bags = sum(len(bags.start) - 1 for bags in counts)
-    keys, frequency = np.unique(np.concatenate([bags.key for bags in counts]), return_counts=True)
+    pattern_ids, frequency = np.unique(np.concatenate([bags.key for bags in counts]), return_counts=True)
     mask = (frequency >= min_df) & (frequency <= _MAX_DOCUMENT_FREQUENCY * num_bags)
-    return keys[mask], np.log((1 + num_bags) / (1 + frequency[mask])).astype(np.float32)
+    return pattern_ids[mask], np.log((1 + num_bags) / (1 + frequency[mask])).astype(np.float32)
 
 
-def _rows(counts: PatternCounts, keys: NDArray[np.uint32], rarity: Floats32) -> csr_array:
+def _rows(counts: PatternCounts, pattern_ids: NDArray[np.uint32], idf: Floats32) -> csr_array:
     """(n, m) float32 values of bags."""
-    start, column, value = pattern_values(counts, keys, rarity)
-    return csr_array((value, column, start), shape=(len(start) - 1, len(keys)))
+    start, column, value = pattern_values(counts, pattern_ids, idf)
+    return csr_array((value, column, start), shape=(len(start) - 1, len(pattern_ids)))
 
 
 def _mean(rows: csr_array) -> Floats32:

@@ -1,26 +1,25 @@
 """The LSTM and its heads in NumPy, because importing torch takes longer than the answer."""
 
 import hashlib
-import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
-from msgspec import Meta, ValidationError, convert
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import AssetError, InputError
 from ncc.learning.encoder.config import EncoderConfig, Pooling
+from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs.table import EncodedProgram
-from ncc.system.files.models import read_model, write_model
 
 Shapes = dict[str, tuple[int, ...]]
 
-_FORMAT_VERSION = 3
+MaxLength = Annotated[int, Meta(ge=1, le=1 << 20)]
+
 _EPSILON = 1e-5
 
 MAX_LENGTH = 768
@@ -266,7 +265,7 @@ class ProgramNetwork:
     network: NumpyNetwork
     vectors: Floats32
     row: Ints32
-    max_length: Annotated[int, Meta(ge=1, le=1 << 20)] = MAX_LENGTH
+    max_length: MaxLength = MAX_LENGTH
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
@@ -318,14 +317,16 @@ class LSTMEncoder:
         encoder: LSTM layers and pooling.
         projection: (dim, encoder.vector_size) float32, the last layer.
         max_length: Statements that it reads, from the start.
-        about: The model card.
+        embedding_id: Fingerprint of the embedding.
+        card: The model card.
     """
 
-    vectors: Floats32
+    vectors: Annotated[Floats32, Stored("f2")]
     encoder: NumpyEncoder
     projection: Floats32
-    max_length: int
-    about: Mapping[str, Any]
+    max_length: MaxLength
+    embedding_id: str
+    card: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that its parts fit each other."""
@@ -364,29 +365,7 @@ class LSTMEncoder:
         return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-12), np.float32)
 
 
-def save_lstm_encoder(encoder: LSTMEncoder, folder: str | os.PathLike[str]) -> None:
-    """Write ``lstm.safetensors`` and ``lstm.json``; vectors of statements as halves."""
-    card = {"config": asdict(encoder.encoder.config), "max_length": encoder.max_length, "about": dict(encoder.about)}
-    card |= {"num_words": len(encoder.vectors), "dim": encoder.dim}
-    own: dict[str, NDArray[Any]] = {"vectors": encoder.vectors.astype(np.float16), "projection": encoder.projection}
-    write_model(Path(folder), "lstm", {"format_version": _FORMAT_VERSION, **card}, {**encoder.encoder.tensors, **own})
-
-
-def load_lstm_encoder(folder: str | os.PathLike[str]) -> LSTMEncoder:
-    """Read what `save_lstm_encoder` wrote."""
-    card, arrays = read_model(Path(folder), "lstm", _FORMAT_VERSION, (), kinds="f", others=r"(?s).*")
-    tensors = {name: array.astype(np.float32) for name, array in arrays.items()}
-    try:
-        if not all(np.isfinite(array).all() for array in tensors.values()):
-            raise ValueError("a number is not finite")
-        vectors, projection = tensors.pop("vectors"), tensors.pop("projection")
-        if [len(vectors), len(projection)] != [convert(card[name], int) for name in ("num_words", "dim")]:
-            raise ValueError(f"{len(vectors)} words, {len(projection)} dimensions")
-        encoder = NumpyEncoder(tensors, convert(card["config"], EncoderConfig))
-        max_length = convert(card["max_length"], Annotated[int, Meta(ge=1, le=1 << 20)])
-        return LSTMEncoder(vectors, encoder, projection, max_length, convert(card["about"], dict[str, Any]))
-    except (LookupError, TypeError, ValueError, ValidationError, InputError) as error:
-        raise AssetError(f"{folder}: not an LSTM encoder ({error}); it is damaged") from error
+LSTM_FORMAT: ModelFormat[LSTMEncoder] = ModelFormat("LSTM encoder", 3, LSTMEncoder, "ncc train encoder", "lstm")
 
 
 def _check_shapes(tensors: Mapping[str, Floats32], shapes: Shapes) -> None:

@@ -28,14 +28,14 @@ _FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9))
 _SHIFTS = (np.uint64(29), np.uint64(32))
 
 
-def mixed(first: NDArray[np.uint64], second: NDArray[np.uint64] | np.uint64) -> NDArray[np.uint64]:
+def hash_combine(first: NDArray[np.uint64], second: NDArray[np.uint64] | np.uint64) -> NDArray[np.uint64]:
     """Two numbers as one, their bits well mixed; overflow is meant. Files that ship depend on it."""
     with np.errstate(over="ignore"):
-        found: NDArray[Any] = first * _FACTORS[0] ^ (second + _FACTORS[0])
-        found ^= found >> _SHIFTS[0]
-        found *= _FACTORS[1]
-        found ^= found >> _SHIFTS[1]
-    return found
+        mixed: NDArray[Any] = first * _FACTORS[0] ^ (second + _FACTORS[0])
+        mixed ^= mixed >> _SHIFTS[0]
+        mixed *= _FACTORS[1]
+        mixed ^= mixed >> _SHIFTS[1]
+    return mixed
 
 
 BITS = 20
@@ -45,7 +45,7 @@ KINDS = (
 )  # fmt: skip
 """What a pattern can be of; a key is a kind's number, then `BITS` bits of hash."""
 
-_DEEPEST = 4
+_MAX_DEPTH = 4
 _FLAGS = re.compile(
     r" (?:nsw|nuw|nneg|disjoint|exact|inbounds|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|samesign|volatile|tail"
     r"|notail|musttail)\b|, align \d+"
@@ -84,40 +84,42 @@ class PatternCounts(NamedTuple):
         """The bags of all parts."""
         lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(counts.start) for counts in parts)])
         key = np.concatenate([np.zeros(0, np.uint32), *(counts.key for counts in parts)])
-        return cls(offsets(lengths), key, np.concatenate([np.zeros(0, np.int32), *(one.times for one in parts)]))
+        return cls(offsets(lengths), key, np.concatenate([np.zeros(0, np.int32), *(counts.times for counts in parts)]))
 
 
 def count_patterns(module: Module, bag: Ints) -> PatternCounts:
     """Count the patterns of a module's functions.
 
     Arrays:
-        bag: (num_functions,) int64 number of the bag that each function's patterns go into, -1 for none.
+        bag: (num_functions,) int64 index of the bag that each function's patterns go into, -1 for none.
     """
     num_bags = int(bag.max(initial=-1)) + 1
-    of_statement = bag[module.statement_function]
-    rows = np.flatnonzero(of_statement >= 0)
+    statement_bag = bag[module.statement_function]
+    rows = np.flatnonzero(statement_bag >= 0)
     keys = [
-        of_statement[at] << 32
+        statement_bag[statement] << 32
         | kind << BITS
-        | (mixed(values, np.uint64(_FIRST_KIND + kind)) >> np.uint64(64 - BITS)).astype(np.int64)
-        for kind, (at, values) in enumerate(_patterns(module, rows, of_statement))
+        | (hash_combine(values, np.uint64(_FIRST_KIND + kind)) >> np.uint64(64 - BITS)).astype(np.int64)
+        for kind, (statement, values) in enumerate(_patterns(module, rows, statement_bag))
     ]
-    found, count = np.unique(np.concatenate(keys) if len(rows) else np.zeros(0, np.int64), return_counts=True)
-    start = np.searchsorted(found >> 32, np.arange(num_bags + 1))
-    return PatternCounts(start, (found & 0xFFFFFFFF).astype(np.uint32), count.astype(np.int32))
+    distinct, count = np.unique(np.concatenate(keys) if len(rows) else np.zeros(0, np.int64), return_counts=True)
+    start = np.searchsorted(distinct >> 32, np.arange(num_bags + 1))
+    return PatternCounts(start, (distinct & 0xFFFFFFFF).astype(np.uint32), count.astype(np.int32))
 
 
 def _patterns(module: Module, rows: Ints, bag: Ints) -> list[tuple[Ints, Uint64Array]]:
     """For each of `KINDS` the statements that its patterns belong to, and the patterns as 64 bits."""
     function = module.statement_function
-    whole, short = np.array([_hashes_of(text) for text in module.texts], np.uint64).reshape(-1, 2).T[:, module.text_id]
+    whole, short = (
+        np.array([_text_hashes(text) for text in module.texts], np.uint64).reshape(-1, 2).T[:, module.text_id]
+    )
     with np.errstate(over="ignore"):
         literal_start, literals = statement_literals(module, rows.astype(np.int32))
-        owner, literal = np.repeat(rows, np.diff(literal_start)), literals.astype(np.uint64)
-        constants = _summed(module.num_statements, owner, mixed(literal, _LITERAL))
+        statement, literal = np.repeat(rows, np.diff(literal_start)), literals.astype(np.uint64)
+        constants = _sum_at(module.num_statements, statement, hash_combine(literal, _LITERAL))
         user, source, place = _value_flow(module)
-        inputs = _summed(module.num_statements, user, mixed(short[source], place + _INPUT))
-        users = _summed(module.num_statements, source, mixed(short[user], place + _USER))
+        inputs = _sum_at(module.num_statements, user, hash_combine(short[source], place + _INPUT))
+        users = _sum_at(module.num_statements, source, hash_combine(short[user], place + _USER))
         first, second = rows[:-1], rows[1:]
         together = function[first] == function[second]
         calls = rows[_IS_CALL[module.opcode[rows]]]
@@ -126,19 +128,19 @@ def _patterns(module: Module, rows: Ints, bag: Ints) -> list[tuple[Ints, Uint64A
         depth = _loop_depth(module)[module.basic_block].astype(np.uint64)
         block = module.basic_block[rows]
         leader = np.flatnonzero(np.diff(block, prepend=-1))
-        of_block = _summed(len(module.basic_block_label), block, mixed(short[rows], _BLOCK))
+        block_hash = _sum_at(len(module.basic_block_label), block, hash_combine(short[rows], _BLOCK))
         return [
             (rows, whole[rows]),
-            (first[together], mixed(whole[first], whole[second])[together]),
-            (owner, literal),
-            (owner, mixed(literal, short[owner])),
-            (rows, mixed(mixed(short[rows], inputs[rows]), constants[rows])),
-            (rows, mixed(mixed(short[rows], users[rows]), _USED)),
-            (user[inside], mixed(mixed(whole[source], whole[user]), place)[inside]),
-            (rows, mixed(short[rows], depth[rows] + _DEPTH)),
-            (rows[leader], of_block[block[leader]]),
-            (owner, mixed(literal, depth[owner] + _DEPTH)),
-            (calls[call], mixed(whole[calls[call]], whole[calls[call + 1]])),
+            (first[together], hash_combine(whole[first], whole[second])[together]),
+            (statement, literal),
+            (statement, hash_combine(literal, short[statement])),
+            (rows, hash_combine(hash_combine(short[rows], inputs[rows]), constants[rows])),
+            (rows, hash_combine(hash_combine(short[rows], users[rows]), _USED)),
+            (user[inside], hash_combine(hash_combine(whole[source], whole[user]), place)[inside]),
+            (rows, hash_combine(short[rows], depth[rows] + _DEPTH)),
+            (rows[leader], block_hash[block[leader]]),
+            (statement, hash_combine(literal, depth[statement] + _DEPTH)),
+            (calls[call], hash_combine(whole[calls[call]], whole[calls[call + 1]])),
             _amounts(rows, bag, short),
         ]
 
@@ -149,7 +151,7 @@ def _amounts(rows: Ints, bag: Ints, operation: Uint64Array) -> tuple[Ints, Uint6
     statement[bag[rows]] = rows
     found, count = np.unique(bag[rows].astype(np.uint64) << _BITS_OF_TEXT | operation[rows], return_counts=True)
     order = np.frexp(count)[1].astype(np.uint64)
-    return statement[(found >> _BITS_OF_TEXT).astype(np.int64)], mixed(found & _OPERATION, order + _AMOUNT)
+    return statement[(found >> _BITS_OF_TEXT).astype(np.int64)], hash_combine(found & _OPERATION, order + _AMOUNT)
 
 
 def _value_flow(module: Module) -> tuple[Ints32, Ints32, Uint64Array]:
@@ -165,7 +167,7 @@ def _value_flow(module: Module) -> tuple[Ints32, Ints32, Uint64Array]:
 
 
 def _loop_depth(module: Module) -> Ints:
-    """(num_blocks,) int64 loops around each block, at most `_DEEPEST`, by the order in which blocks are laid out.
+    """(num_blocks,) int64 loops around each block, at most `_MAX_DEPTH`, by the order in which blocks are laid out.
 
     A branch back to an earlier block makes a loop of all blocks from there to the branch.
     """
@@ -178,10 +180,10 @@ def _loop_depth(module: Module) -> Ints:
     np.maximum.at(last, target[back], source[back])
     heads = np.flatnonzero(last >= 0)
     change = np.bincount(heads, minlength=len(last) + 1) - np.bincount(last[heads] + 1, minlength=len(last) + 1)
-    return np.minimum(np.cumsum(change)[:-1], _DEEPEST)
+    return np.minimum(np.cumsum(change)[:-1], _MAX_DEPTH)
 
 
-def _summed(size: int, where: NDArray[np.integer], values: Uint64Array) -> Uint64Array:
+def _sum_at(size: int, where: NDArray[np.integer], values: Uint64Array) -> Uint64Array:
     """Sum values for each place, whatever their order; overflow is meant."""
     sums = np.zeros(size, np.uint64)
     np.add.at(sums, where, values)
@@ -189,19 +191,10 @@ def _summed(size: int, where: NDArray[np.integer], values: Uint64Array) -> Uint6
 
 
 @lru_cache(maxsize=1 << 16)
-def _hashes_of(text: str) -> tuple[int, int]:
-    """Of a statement and of its operation."""
-    plain = _plain(text)
-    return _hash_of(plain), _hash_of(_operation(plain))
-
-
-def _hash_of(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "surrogateescape")) + 1
-
-
-def _plain(text: str) -> str:
-    """A statement without flags and alignments."""
-    return _FLAGS.sub("", text)
+def _text_hashes(text: str) -> tuple[int, ...]:
+    """Hashes of a statement without flags and alignments, and of its operation."""
+    plain = _FLAGS.sub("", text)
+    return tuple(zlib.crc32(part.encode("utf-8", "surrogateescape")) + 1 for part in (plain, _operation(plain)))
 
 
 def _operation(plain: str) -> str:

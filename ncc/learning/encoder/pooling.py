@@ -1,7 +1,6 @@
 """From a module's statements to a vector for each function or for the whole module: the choices of ``--pooling``.
 
-A way of pooling is a subclass of `Pooler` in `POOLERS`; what it makes is known by its `Pooler.id`, since vectors of
-different ones can't be compared.
+Vectors of different poolers can't be compared, so each has an `id`.
 """
 
 import os
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -20,13 +19,8 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.optimized import optimize_if_needed
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
-from ncc.learning.encoder.linear import (
-    LinearEncoder,
-    load_linear_encoder,
-    load_shipped_encoder,
-    save_linear_encoder,
-)
-from ncc.learning.encoder.network_numpy import LSTMEncoder, load_lstm_encoder, save_lstm_encoder
+from ncc.learning.encoder.linear import FORMAT, LinearEncoder
+from ncc.learning.encoder.network_numpy import LSTM_FORMAT, LSTMEncoder
 from ncc.learning.programs.table import own_functions, statement_literals
 
 AnyEncoder = LinearEncoder | LSTMEncoder | str | os.PathLike[str]
@@ -37,33 +31,33 @@ def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncode
     """Read an encoder of functions and modules.
 
     Args:
-        folder: Written by `save_encoder` or ``ncc train encoder``; default the one that ships with ncc. An encoder is
-            returned as it is.
+        folder: Folder written by `save_encoder` or ``ncc train encoder``; default the one that ships with ncc. An
+            encoder is returned as it is.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
-    if isinstance(folder, LinearEncoder | LSTMEncoder):
+    if isinstance(folder, LSTMEncoder):
         return folder
-    if folder is None:
-        return load_shipped_encoder()
-    return load_lstm_encoder(folder) if (Path(folder) / "lstm.json").exists() else load_linear_encoder(folder)
+    if isinstance(folder, str | os.PathLike) and (Path(folder) / "lstm.json").exists():
+        return LSTM_FORMAT.load(folder)
+    return FORMAT.load(folder, "encoder")
 
 
 def save_encoder(encoder: LinearEncoder | LSTMEncoder, folder: str | os.PathLike[str]) -> None:
     """Write an encoder made by `ncc.train_encoder`.
 
     Args:
-        encoder: To be written.
+        encoder: The encoder.
         folder: Gets ``encoder.safetensors`` and ``encoder.json``, or ``lstm.safetensors`` and ``lstm.json``.
 
     Raises:
         OutputError: The folder can't be written.
     """
     if isinstance(encoder, LSTMEncoder):
-        save_lstm_encoder(encoder, folder)
+        LSTM_FORMAT.save(encoder, folder)
     else:
-        save_linear_encoder(encoder, folder)
+        FORMAT.save(encoder, folder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +66,7 @@ class Pooler(ABC):
 
     Attributes:
         embedding: Vectors of statements.
-        name: What ``--pooling`` calls it.
+        name: Value of ``--pooling``.
     """
 
     embedding: Embedding
@@ -84,24 +78,20 @@ class Pooler(ABC):
         return self.embedding.abstraction
 
     @property
+    @abstractmethod
     def dim(self) -> int:
         """Number of dimensions of the vectors that it makes."""
-        return self.embedding.dim
 
     @property
+    @abstractmethod
     def id(self) -> str:
-        """Its name and a short hash of what it learnt from; vectors of another id are not vectors of its space."""
-        return f"{self.name}-{self.embedding.fingerprint}"
+        """Its name and a short hash of all that its vectors depend on."""
 
     @abstractmethod
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
     ) -> Floats32:
-        """Vectors of some functions, or of the whole module.
-
-        Returns:
-            (num_functions, dim) float32; (1, dim) for the module.
-        """
+        """Vectors of some functions, (num_functions, dim) float32, or of the whole module, (1, dim)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +100,29 @@ class MeanPooler(Pooler):
 
     name: ClassVar[str] = "mean"
 
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of the embedding."""
+        return self.embedding.dim
+
+    @property
+    def id(self) -> str:
+        """Its name and the embedding's hash."""
+        return f"{self.name}-{self.embedding.fingerprint}"
+
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
     ) -> Floats32:
-        """As `Pooler.vectors` says."""
+        """Average the vectors of all statements."""
         word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
         table = self.embedding.vectors
         if functions is None:
-            share = np.bincount(word, minlength=len(table)) / len(word)
-            used = np.flatnonzero(share)
-            return (share[used] @ table[used].astype(np.float64)).astype(np.float32)[None, :]
+            weight = np.bincount(word, minlength=len(table)) / len(word)
+            used = np.flatnonzero(weight)
+            return (weight[used] @ table[used].astype(np.float64)).astype(np.float32)[None, :]
         if not len(functions):
             return np.zeros((0, self.dim), np.float32)
-        parts = [word[module.function_start[number] : module.function_start[number + 1]] for number in functions]
+        parts = [word[module.function_start[index] : module.function_start[index + 1]] for index in functions]
         counts = np.array([len(part) for part in parts])
         starts = np.cumsum([0, *counts])[:-1]
         sums = np.add.reduceat(table[np.concatenate(parts)].astype(np.float64), starts, axis=0)
@@ -133,24 +133,21 @@ class MeanPooler(Pooler):
 class EncoderPooler(Pooler):
     """The encoder's vector, made of patterns of the code; length 1.
 
-    Functions that were compiled without optimization are optimised first, and those of an older LLVM written as today's
-    does, where it can read them; of a whole module those of the C++ library are left out.
-
-    Attributes:
-        encoder: Default the one that ships with ncc.
+    Functions that were compiled without optimization are optimized first, and those of an older LLVM rewritten as
+    today's writes them, if it can read them; of a whole module those of the C++ library are left out.
     """
 
-    encoder: LinearEncoder = field(default_factory=load_shipped_encoder)
+    encoder: LinearEncoder = field(default_factory=lambda: cast(LinearEncoder, load_encoder()))
     name: ClassVar[str] = "encoder"
 
     @property
     def dim(self) -> int:
-        """Number of dimensions of the vectors that it makes."""
+        """Number of dimensions of the encoder."""
         return self.encoder.dim
 
     @property
     def id(self) -> str:
-        """Its name and a hash of what the encoder learnt."""
+        """Its name and the encoder's hash."""
         return f"{self.name}-{self.encoder.fingerprint}"
 
     def vectors(
@@ -160,20 +157,20 @@ class EncoderPooler(Pooler):
         *,
         lookup: Lookup | None = None,  # noqa: ARG002 - patterns are not words
     ) -> Floats32:
-        """As `Pooler.vectors` says; rows of length 1."""
-        optimised = optimize_if_needed(module, self.abstraction)
+        """Encode bags of patterns."""
+        optimized = optimize_if_needed(module, self.abstraction)
         if functions is None:
-            whole = optimised or module
+            whole = optimized or module
             return self.encoder.vectors(whole, own_functions(whole), "module")
-        wanted, place = np.unique(np.asarray(functions, np.int64), return_inverse=True)
-        found = self._functions(module, wanted)
-        if optimised:
-            numbers = {name: number for number, name in enumerate(optimised.function_names)}
-            now = np.array([numbers.get(module.function_names[number], -1) for number in wanted.tolist()], np.int64)
-            found[now >= 0] = self._functions(optimised, now[now >= 0])
-        return found[place]
+        distinct, position = np.unique(np.asarray(functions, np.int64), return_inverse=True)
+        vectors = self._encode(module, distinct)
+        if optimized:
+            indices = {name: index for index, name in enumerate(optimized.function_names)}
+            now = np.array([indices.get(module.function_names[index], -1) for index in distinct.tolist()], np.int64)
+            vectors[now >= 0] = self._encode(optimized, now[now >= 0])
+        return vectors[position]
 
-    def _functions(self, module: Module, functions: Ints) -> Floats32:
+    def _encode(self, module: Module, functions: Ints) -> Floats32:
         bag = np.full(module.num_functions, -1)
         bag[functions] = np.arange(len(functions))
         return self.encoder.vectors(module, bag, "function")
@@ -181,49 +178,44 @@ class EncoderPooler(Pooler):
 
 @dataclass(frozen=True, eq=False)
 class LSTMPooler(Pooler):
-    """The vector of an LSTM of one's own, which reads statements in order, and their literals; length 1.
-
-    Attributes:
-        encoder: Trained on the same embedding.
-    """
+    """The vector of one's own LSTM, trained on the same embedding; length 1."""
 
     encoder: LSTMEncoder
     name: ClassVar[str] = "encoder"
 
     def __post_init__(self) -> None:
         """Check that the encoder knows the embedding's words."""
-        known = self.encoder.about.get("embedding")
-        if known != self.embedding.fingerprint:
+        if self.encoder.embedding_id != self.embedding.fingerprint:
             raise InputError(
-                f"the encoder was trained on embedding {known}, but {self.embedding.fingerprint} is loaded; name the "
-                "one that it was trained on"
+                f"the encoder was trained on embedding {self.encoder.embedding_id}, but {self.embedding.fingerprint} "
+                "is loaded; name the one that it was trained on"
             )
 
     @property
     def dim(self) -> int:
-        """Number of dimensions of the vectors that it makes."""
+        """Number of dimensions of the encoder."""
         return self.encoder.dim
 
     @property
     def id(self) -> str:
-        """What it is and a hash of what the encoder learnt."""
+        """Its kind and the encoder's hash."""
         return f"lstm-{self.encoder.fingerprint}"
 
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
     ) -> Floats32:
-        """As `Pooler.vectors` says; rows of length 1."""
+        """Read statements in order, and their literals."""
         word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
         if functions is None:
             parts = [np.flatnonzero(own_functions(module)[module.statement_function] >= 0)]
         else:
-            parts = [np.arange(*module.function_start[number : number + 2]) for number in functions]
-        found = np.zeros((len(parts), self.dim), np.float32)
-        for row, statements in enumerate(parts):
-            read = statements[: self.encoder.max_length].astype(np.int32)
-            start, literals = statement_literals(module, read)
-            found[row] = self.encoder.encode(word[read], literals, start)
-        return found
+            parts = [np.arange(*module.function_start[index : index + 2]) for index in functions]
+        vectors = np.zeros((len(parts), self.dim), np.float32)
+        for row, part in enumerate(parts):
+            statements = part[: self.encoder.max_length].astype(np.int32)
+            start, literals = statement_literals(module, statements)
+            vectors[row] = self.encoder.encode(word[statements], literals, start)
+        return vectors
 
 
 POOLERS: dict[str, type[Pooler]] = {kind.name: kind for kind in (MeanPooler, EncoderPooler)}
@@ -235,7 +227,7 @@ def load_pooler(
     embedding: AnyEmbedding | None = None,
     encoder: AnyEncoder | None = None,
 ) -> Pooler:
-    """A way of pooling by its name."""
+    """Make a pooler by its name."""
     if isinstance(pooling, Pooler):
         if embedding is not None and load_embedding(embedding).fingerprint != pooling.embedding.fingerprint:
             raise InputError("the pooler has another embedding than the one that is given")
@@ -248,11 +240,11 @@ def load_pooler(
     if encoder is not None:
         if pooling != "encoder":
             raise InputError(f"an encoder is given, and pooling is {pooling!r}; expected 'encoder'")
-        words, found = load_embedding(embedding), load_encoder(encoder)
-        return LSTMPooler(words, found) if isinstance(found, LSTMEncoder) else EncoderPooler(words, found)
-    return _shipped(pooling) if embedding is None else POOLERS[pooling](load_embedding(embedding))
+        words, loaded = load_embedding(embedding), load_encoder(encoder)
+        return LSTMPooler(words, loaded) if isinstance(loaded, LSTMEncoder) else EncoderPooler(words, loaded)
+    return _load_shipped(pooling) if embedding is None else POOLERS[pooling](load_embedding(embedding))
 
 
 @cache
-def _shipped(pooling: str) -> Pooler:
+def _load_shipped(pooling: str) -> Pooler:
     return POOLERS[pooling](load_embedding())

@@ -254,13 +254,14 @@ def _train_lstm(
             *data,
             embedding.vectors.astype(np.float32),
             training,
+            embedding_id=embedding.fingerprint,
             device=rank_device,
-            card={**card, "training": asdict(training), "embedding": embedding.fingerprint},
+            card={**card, "training": asdict(training)},
             checkpoint=checkpoint,
             progress=report,
         )
         if not rank:
-            encoder = replace(encoder, about={**encoder.about, "losses": losses})
+            encoder = replace(encoder, card={**encoder.card, "losses": losses})
             save_encoder(encoder, output)
             checkpoint.unlink(missing_ok=True)
     return encoder

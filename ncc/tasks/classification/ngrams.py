@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.embedding import Embedding
-from ncc.learning.encoder.patterns import mixed
+from ncc.learning.encoder.patterns import hash_combine
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import EncodedProgram, ProgramTable
 
@@ -156,17 +156,17 @@ def hashed_ngrams(
     word = words.astype(np.uint64)
     owner = np.repeat(np.arange(len(words)), np.diff(literal_start))
     literal = literals.astype(np.uint64)
-    spelled = mixed(word, _WORD_WITH_LITERALS)
-    np.add.at(spelled, owner, mixed(literal, _LITERAL))  # whatever the order of literals
-    run = mixed(word, _WORD)
+    spelled = hash_combine(word, _WORD_WITH_LITERALS)
+    np.add.at(spelled, owner, hash_combine(literal, _LITERAL))  # whatever the order of literals
+    run = hash_combine(word, _WORD)
     ngrams = [
         (programs, spelled),
-        (programs[owner], mixed(literal, _LITERAL)),
-        (programs[owner], mixed(mixed(word, _WORD_WITH_LITERAL)[owner], literal)),
+        (programs[owner], hash_combine(literal, _LITERAL)),
+        (programs[owner], hash_combine(hash_combine(word, _WORD_WITH_LITERAL)[owner], literal)),
         (programs, run),
     ]
     for length in range(1, _MAX_LENGTH):
-        run = mixed(run[:-1], word[length:])
+        run = hash_combine(run[:-1], word[length:])
         inside = programs[:-length] == programs[length:]
         ngrams.append((programs[:-length][inside], run[inside]))
     bucket = np.concatenate([hashes for _, hashes in ngrams]) % np.uint64(buckets)

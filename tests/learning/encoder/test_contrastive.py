@@ -17,8 +17,8 @@ from tests.rooms import (
     LSTMEncoder,
     contrastive_loss,
     fit_contrastive,
-    load_lstm_encoder,
-    save_lstm_encoder,
+    load_encoder,
+    save_encoder,
 )
 
 SCRIPT = Path(__file__).parents[2] / "samples" / "contrast_ranks.py"
@@ -100,8 +100,8 @@ def test_it_learns_and_answers_the_same_without_torch(tmp_path):
         sequences, label, is_function, vectors, training, progress=lambda _, loss: losses.append(loss)
     )
     assert losses[-1] < 0.5 * losses[0]
-    save_lstm_encoder(encoder, tmp_path)
-    loaded = load_lstm_encoder(tmp_path)
+    save_encoder(encoder, tmp_path)
+    loaded = load_encoder(tmp_path)
     assert loaded.dim == 5
 
     def all_of(one):
@@ -134,8 +134,8 @@ def test_what_does_not_go_is_refused(tmp_path):
         replace(TRAINING, temperature=0.0)
     with pytest.raises(InputError, match="two sequences a rank"):
         _fit(replace(TRAINING, batch_size=1))
-    save_lstm_encoder(_fit(TRAINING), tmp_path)
+    save_encoder(_fit(TRAINING), tmp_path)
     path = tmp_path / "lstm.json"
     path.write_text(path.read_text().replace('"max_length": 9', '"max_length": 0'))
     with pytest.raises(AssetError, match="damaged"):
-        load_lstm_encoder(tmp_path)
+        load_encoder(tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ncc.errors import AssetError, InputError
+from ncc.errors import InputError
 from tests.rooms import (
     BITS,
     CompileOptions,
@@ -69,15 +69,8 @@ def test_it_is_read_as_it_was_written(encoder: LinearEncoder, tmp_path: Path) ->
     save_encoder(encoder, tmp_path)
     read = load_encoder(tmp_path)
     assert read.fingerprint == encoder.fingerprint
-    assert (read.about["command"], read.about["builds"], read.about["classes"]) == ("a test", 72, 4)
+    assert (read.card["command"], read.card["builds"], read.card["classes"]) == ("a test", 72, 4)
     assert load_encoder(read) is read
-
-
-def test_damage_is_named(encoder: LinearEncoder, tmp_path: Path) -> None:
-    save_encoder(encoder, tmp_path)
-    (tmp_path / "encoder.json").write_text((tmp_path / "encoder.json").read_text().replace('"function"', '"program"'))
-    with pytest.raises(AssetError, match="not an encoder"):
-        load_encoder(tmp_path)
 
 
 def test_too_few_classes_or_patterns_are_refused() -> None:
@@ -91,22 +84,25 @@ def test_too_few_classes_or_patterns_are_refused() -> None:
 
 def test_code_of_new_classes_leaves_those_that_are_known(encoder: LinearEncoder) -> None:
     new = groups(6, 10, 3)
-    counts = PatternCounts(new.counts.start, encoder.keys[new.counts.key % len(encoder.keys)], new.counts.times)
+    counts = PatternCounts(
+        new.counts.start, encoder.pattern_ids[new.counts.key % len(encoder.pattern_ids)], new.counts.times
+    )
     first = slice(0, encoder.num_classes)
     apart, alike = (
-        replace(encoder, repulsion=share).encode(counts, "module")[:, first] @ encoder.anchors.T for share in (0.3, 0)
+        replace(encoder, common_component_weight=share).encode(counts, "module")[:, first] @ encoder.anchors.T
+        for share in (0.3, 0)
     )
     assert (apart.max(axis=1) < alike.max(axis=1)).mean() > 0.9
     np.testing.assert_allclose(np.linalg.norm(encoder.anchors, axis=1), 1, atol=1e-5)
     assert np.array_equal(
         replace(encoder, anchors=encoder.anchors[:0]).encode(counts, "module"),
-        replace(encoder, repulsion=0.0).encode(counts, "module"),
+        replace(encoder, common_component_weight=0.0).encode(counts, "module"),
     )
 
 
 def test_what_is_known_of_functions_is_kept(encoder: LinearEncoder) -> None:
     programs = groups(5, 20, 7)
-    key = encoder.keys[programs.counts.key % len(encoder.keys)]
+    key = encoder.pattern_ids[programs.counts.key % len(encoder.pattern_ids)]
     key[programs.counts.start[1::2] - 1] = 1 << BITS | 7  # of a kind that the encoder has not seen
     programs = LabelledPatterns(programs.counts._replace(key=key), programs.label)
     more = fit_encoder(programs, encoder, TRAINING)
@@ -116,8 +112,8 @@ def test_what_is_known_of_functions_is_kept(encoder: LinearEncoder) -> None:
     )
     assert (old, new, more.dim) == (3, 4, 9)
     assert (before * after).sum(axis=1).min() > 0.999 * (before**2).sum(axis=1).max()
-    assert more.keys.tolist() == [*encoder.keys.tolist(), 1 << BITS | 7]
-    assert (more.about["functions_from"], more.about["builds"]) == ("a test", 72)
+    assert more.pattern_ids.tolist() == [*encoder.pattern_ids.tolist(), 1 << BITS | 7]
+    assert (more.card["functions_from"], more.card["builds"]) == ("a test", 72)
 
 
 def test_unknown_patterns_alone_have_no_vector(encoder: LinearEncoder) -> None:
