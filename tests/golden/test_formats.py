@@ -15,9 +15,8 @@ DEVICE = ["predict-device", *FEW_KERNELS[:4], "--global-size", "1M", "--wgsize",
 COARSENING = ["predict-coarsening", *FEW_KERNELS[:4]]
 ASKED: dict[str, list[object]] = {
     "embedding-v1": ["embed", *MODULES[:3], "--level", "function", "--embedding"],
-    "encoder-v1": ["embed", MODULES[0], "--encoder"],
-    "encoder-v2": ["embed", MODULES[0], "--encoder"],
-    "encoder-v3": ["embed", *MODULES[:3], "--level", "module", "--encoder"],
+    "encoder-v3": ["embed", MODULES[0], "--encoder"],
+    "encoder-v4": ["embed", *MODULES[:3], "--level", "module", "--encoder"],
     "times-v3": [*DEVICE[:2], "--head"],
     "times-v4": [*DEVICE, "--head"],
     "times-lstm-v4": [*DEVICE[:2], "--head"],
