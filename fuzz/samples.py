@@ -21,7 +21,7 @@ from ncc.learning.heads.trees import Boosted
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import NgramModel
-from ncc.tasks.coarsening.head import CoarseningHead
+from ncc.tasks.coarsening.head import LineHead, LSTMHead
 from ncc.tasks.devices.features import CODE, LAUNCH, WORK_WIDTH, KernelFeatures, launch_columns
 from ncc.tasks.devices.head import LEVELS, Errors, Expert, GaussianProcess, LSTMTimes, TimesHead, standardize
 from ncc.tasks.devices.physics import PRIORS, PUBLISHED_TERMS, MachineModel
@@ -34,6 +34,7 @@ __all__ = [
     "corpus_counts",
     "encoded_program",
     "kernel_inputs",
+    "lstm_coarsening_head",
     "lstm_times_head",
     "pattern_counts",
     "small_embedding",
@@ -133,10 +134,10 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
     return TimesHead(("CPU", "GPU"), experts, machine, errors[1], 64.0, "none", {"data": "random"})
 
 
-def coarsening_head(seed: int = 0) -> CoarseningHead:
+def coarsening_head(seed: int = 0) -> LineHead:
     """Lines for two devices."""
     rng = np.random.default_rng(seed)
-    return CoarseningHead(
+    return LineHead(
         devices=("one", "other"),
         factors=(1, 2, 4, 8),
         offset=rng.normal(0, 0.3, (3, 4)),
@@ -174,6 +175,18 @@ def lstm_times_head(seed: int = 5) -> TimesHead:
     reader = LSTMTimes(_ensemble(np.random.default_rng(seed), 2, width), np.full(width, 2.0), np.ones(width))
     expert = replace(head.experts[0], model=reader)
     return replace(head, experts=(expert,), embedding_id=small_embedding().fingerprint)
+
+
+def lstm_coarsening_head(seed: int = 6) -> LSTMHead:
+    """Two networks for two devices."""
+    return LSTMHead(
+        ensemble=_ensemble(np.random.default_rng(seed), 3, 2),
+        devices=("one", "other"),
+        factors=(1, 2, 4, 8),
+        interval_quantiles=np.array([0.8, 1.2]),
+        embedding_id=small_embedding().fingerprint,
+        card={"note": "random"},
+    )
 
 
 def classifier_head(seed: int = 0) -> ClassifierHead:

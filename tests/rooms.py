@@ -171,7 +171,8 @@ from ncc.tasks.classification.train import (
 )
 from ncc.tasks.coarsening.features import divergent_share
 from ncc.tasks.coarsening.head import FORMAT as COARSENING_FILES
-from ncc.tasks.coarsening.head import CoarseningHead, load_coarsening_head, save_coarsening_head
+from ncc.tasks.coarsening.head import LineHead, load_coarsening_head, save_coarsening_head
+from ncc.tasks.coarsening.head import LSTMHead as LSTMCoarseningHead
 from ncc.tasks.coarsening.samples import (
     DEVICES,
     FACTORS,
@@ -182,7 +183,9 @@ from ncc.tasks.coarsening.samples import (
 )
 from ncc.tasks.coarsening.samples import load_samples as coarsening_load_samples
 from ncc.tasks.coarsening.samples import read_table as read_runtimes
+from ncc.tasks.coarsening.train import LSTMTraining as LSTMCoarseningTraining
 from ncc.tasks.coarsening.train import fit_line, load_shares
+from ncc.tasks.coarsening.train import fit_lstm as fit_coarsening_lstm
 from ncc.tasks.devices import calibrate as own_machine
 from ncc.tasks.devices import train as train_head
 from ncc.tasks.devices.features import (

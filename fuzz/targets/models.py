@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ncc.learning.programs.table import EncodedProgram
 from ncc.system.files.text import MAX_BYTES
 from ncc.tasks.classification.head import FORMAT as CLASSIFIERS
 from ncc.tasks.coarsening.head import FORMAT as COARSENING_HEADS
+from ncc.tasks.coarsening.head import LSTMHead
 from ncc.tasks.coarsening.predict import predict_coarsening
 from ncc.tasks.devices.head import FORMAT as DEVICE_HEADS
 from ncc.tasks.devices.predict import predict_device
@@ -70,13 +72,15 @@ def _load_mapper(data: bytes) -> None:
 
 
 def _coarsenings() -> list[Files]:
-    return [saved(lambda folder: COARSENING_HEADS.save(samples.coarsening_head(), folder))]
+    heads = (samples.coarsening_head(), samples.lstm_coarsening_head())
+    return [saved(lambda folder, head=head: COARSENING_HEADS.save(head, folder)) for head in heads]  # type: ignore[misc]
 
 
 def _load_coarsening(data: bytes) -> None:
     head = COARSENING_HEADS.load(put(unpack(data)))
+    kernel: Any = np.ones((5, samples.DIM), np.float32) if isinstance(head, LSTMHead) else 0.5
     for device in (None, *head.devices[:3]):
-        assert not np.isnan(head.speedups(0.5, device)).any()
+        assert not np.isnan(head.speedups(kernel, device)).any()
 
 
 def _classifiers() -> list[Files]:
@@ -118,6 +122,8 @@ def _predict_device(data: bytes) -> None:
 
 def _predict_coarsening(data: bytes) -> None:
     head = COARSENING_HEADS.load(put(unpack(data)))
+    if isinstance(head, LSTMHead):
+        head = replace(head, embedding_id=load_embedding().fingerprint)
     for answer in predict_coarsening(_KERNEL, head=head):
         assert np.isfinite([answer.speedup, *answer.interval, *answer.speedups.values()]).all()
 

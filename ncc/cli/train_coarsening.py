@@ -1,12 +1,22 @@
 """``ncc train coarsening``: a head that predicts thread-coarsening factors."""
 
-from ncc.cli.options import DataFolder, OutputFolder, arguments_of
+from typing import Annotated, Literal
+
+import typer
+
+from ncc.cli.options import DataFolder, EmbeddingFolder, OutputFolder, Seed, arguments_of
 from ncc.cli.output import print_card
 from ncc.system.files.provenance import command_line
 
 
 def train_coarsening(
     output: OutputFolder,
+    model: Annotated[
+        Literal["line", "lstm"],
+        typer.Option(help="line: a straight line in one feature, like the shipped head; lstm: an ensemble of LSTMs."),
+    ] = "line",
+    embedding: EmbeddingFolder = None,
+    seed: Seed = 204,
     data: DataFolder = None,
 ) -> None:
     """Fit a thread-coarsening head to the published times, scored on kernels held out.

@@ -449,7 +449,7 @@ TRAINERS = (
         same={"output": "@out", "progress": "@progress", "data": "@empty"}, is_slow=True,
     ),
     Case("train_devmap", "train devmap", refuses={**NO_DATA, "platform": ("intel",)}),
-    Case("train_coarsening", "train coarsening", refuses={**NO_OUTPUT, **NO_DATA}),
+    Case("train_coarsening", "train coarsening", refuses={**NO_OUTPUT, **NO_DATA, "model": ("oracle",)}),
     Case(
         "train_gpu", "train gpu", settings={"table": "@launches", "gpu": "A100"},
         changes={"gpu": ("A100", "RTX 3080"), "options": (None, O2), **ABOUT},

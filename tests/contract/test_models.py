@@ -60,6 +60,9 @@ MODELS = {
     "coarsening head": Format(
         lambda _: FORMATS / "coarsening-v3", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
     ),
+    "LSTM coarsening head": Format(
+        lambda _: FORMATS / "coarsening-lstm-v3", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
+    ),
     "GPU head": Format(lambda tiny: tiny.gpu_head, ncc.load_gpu_head, "head", ncc.save_gpu_head),
     "counts": Format(lambda tiny: tiny.corpus / "width-2", load_counts, "counts", save_counts),
     "index": Format(
@@ -96,6 +99,7 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
     "device head of several kinds": {},
     "LSTM device head": {},
     "coarsening head": {},
+    "LSTM coarsening head": {},
     "GPU head": {"prior_log_odds: negative": READ},
     "counts": {"a tensor too many": READ},
     "index": {

@@ -23,7 +23,7 @@ NOT_COVERED: Mapping[str, set[str]] = {
     "calibrate": {"about", "progress", "seed"},
     "measure_kernels": {"progress", "seed"},
     "predict_gpu": {"program_arguments"},
-    "train_coarsening": {"about"},
+    "train_coarsening": {"about", "embedding", "seed"},
     "train_devmap": {"seed"},
     "train_gpu": {"seed"},
 }

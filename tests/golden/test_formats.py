@@ -22,6 +22,7 @@ ASKED: dict[str, list[object]] = {
     "times-lstm-v4": [*DEVICE[:2], "--head"],
     "coarsening-v2": [*COARSENING[:2], "--head"],
     "coarsening-v3": [*COARSENING, "--head"],
+    "coarsening-lstm-v3": [*COARSENING[:2], "--head"],
     "classifier-v2": ["classify", CODE[0], "--head"],
     "classifier-v3": ["classify", CODE[0], f"{IR}/saxpy.clang22.ll", "--head"],
 }

@@ -27,9 +27,10 @@ from ncc.tasks.coarsening.samples import (
     load_kernel_ir,
     load_samples,
 )
+from ncc.tasks.coarsening.train import load_words
 from ncc_lab.coarsening.chosen_line import chosen_line, fit_chosen_line
 from ncc_lab.coarsening.features import FEATURE_NAMES, coarsening_features
-from ncc_lab.coarsening.lstm import load_words, lstm
+from ncc_lab.coarsening.lstm import lstm
 from ncc_lab.comparison import Comparison, compare
 from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
 from ncc_lab.devices.samples import load_samples as load_device_samples

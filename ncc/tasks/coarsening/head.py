@@ -1,15 +1,17 @@
-"""The head that predicts speedups at each coarsening factor: a straight line in one feature of a kernel; its files."""
+"""Heads that predict speedups at each coarsening factor: a line in one feature, which ships, or LSTMs; their files."""
 
 import itertools
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ncc.arrays import Floats
+from ncc.arrays import Floats, Floats32
 from ncc.errors import InputError
+from ncc.learning.encoder.network_numpy import Ensemble
 from ncc.learning.heads.files import ModelFormat
 
 MIN_SPEEDUP = 0.01
@@ -17,8 +19,35 @@ MIN_SPEEDUP = 0.01
 MAX_SPEEDUP = 1e9
 
 
-@dataclass(frozen=True, eq=False)
-class CoarseningHead:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class _Head:
+    """Devices, factors and intervals of a head, and checks of them."""
+
+    devices: tuple[str, ...]
+    factors: tuple[int, ...]
+    interval_quantiles: Floats
+    card: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(set(self.devices)) < len(self.devices):
+            raise InputError(f"devices are {self.devices!s:.80}; expected each once")
+        if self.factors[:1] != (1,) or any(left >= right for left, right in itertools.pairwise(self.factors)):
+            raise InputError(f"factors are {self.factors!s:.80}; expected whole numbers, ascending, from 1")
+        quantiles = self.interval_quantiles
+        if quantiles.shape != (2,) or not 0 < quantiles[0] <= quantiles[1] <= MAX_SPEEDUP:
+            raise InputError(f"interval_quantiles are {quantiles}; expected two ascending numbers above 0")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
+
+    def check_device(self, device: str | None) -> None:
+        """Refuse a device that was not measured; None is any other one."""
+        if device is not None and device not in self.devices:
+            raise InputError(f"no device {device!r}; expected one of {', '.join(self.devices)}")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LineHead(_Head):
     """A straight line in the share of divergent statements for each device and factor; it gives log speedups.
 
     Attributes:
@@ -30,40 +59,67 @@ class CoarseningHead:
         card: Data, command and scores.
     """
 
-    devices: tuple[str, ...]
-    factors: tuple[int, ...]
     offset: Floats
     slope: Floats
-    interval_quantiles: Floats
-    card: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
-        if len(set(self.devices)) < len(self.devices):
-            raise InputError(f"devices are {self.devices!s:.80}; expected each once")
-        if self.factors[:1] != (1,) or any(left >= right for left, right in itertools.pairwise(self.factors)):
-            raise InputError(f"factors are {self.factors!s:.80}; expected whole numbers, ascending, from 1")
+        super().__post_init__()
         shape = (len(self.devices) + 1, len(self.factors))
         if self.offset.shape != shape or self.slope.shape != shape:
             raise InputError(f"offset {self.offset.shape} and slope {self.slope.shape}; expected {shape}")
         if not np.isfinite([self.offset, self.slope]).all():
             raise InputError("offset or slope is not finite")
-        quantiles = self.interval_quantiles
-        if quantiles.shape != (2,) or not 0 < quantiles[0] <= quantiles[1] <= MAX_SPEEDUP:
-            raise InputError(f"interval_quantiles are {quantiles}; expected two ascending numbers above 0")
-
-    def __repr__(self) -> str:
-        return f"CoarseningHead({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
 
     def speedups(self, share: float, device: str | None = None) -> Floats:
         """Expected speedup at each factor, (len(factors),) float64, on a device or any other one."""
-        if device is not None and device not in self.devices:
-            raise InputError(f"no device {device!r}; expected one of {', '.join(self.devices)}")
+        self.check_device(device)
         row = len(self.devices) if device is None else self.devices.index(device)
         with np.errstate(over="ignore"):
             return np.maximum(np.exp(self.offset[row] + self.slope[row] * share), MIN_SPEEDUP)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LSTMHead(_Head):
+    """An ensemble of networks that read a kernel's statements and give log speedups at all factors but the first.
+
+    Attributes:
+        devices: Names of the devices, in the order of the networks' auxiliary inputs.
+        factors: Coarsening factors, ascending, from 1.
+        ensemble: The networks.
+        embedding_id: Fingerprint of the embedding that the vectors come from.
+        interval_quantiles: (2,) float64 10% and 90% quantiles of measured over predicted speedup, kernels held out.
+        card: Data, command and scores.
+    """
+
+    ensemble: Ensemble
+    embedding_id: str
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit each other."""
+        super().__post_init__()
+        expected = (len(self.factors) - 1, len(self.devices))
+        for member in self.ensemble.members:
+            sizes = (member.head.num_outputs, member.head.num_auxiliary)
+            if sizes != expected:
+                raise InputError(f"a network has {sizes} outputs and auxiliary inputs; expected {expected}")
+
+    def speedups(self, sequence: Floats32, device: str | None = None) -> Floats:
+        """Geometric mean over members, and over devices if none is named, of (time, dim) vectors to (factors,)."""
+        self.check_device(device)
+        auxiliary = one_hot([device] if device else self.devices, self.devices)
+        with np.errstate(over="ignore", invalid="ignore"):
+            logs = self.ensemble.outputs(self.ensemble.encode(sequence), auxiliary).astype(np.float64)
+            speedups = np.exp(np.concatenate([[0.0], logs.mean(axis=(0, 1))]))
+        return np.clip(np.nan_to_num(speedups, nan=MAX_SPEEDUP), MIN_SPEEDUP, MAX_SPEEDUP)
+
+
+def one_hot(names: Sequence[str], devices: Sequence[str]) -> Floats32:
+    """Return a column per device with 1 in its rows and 0 in others, (n, len(devices)) float32."""
+    return (np.array(names)[:, None] == np.array(devices)).astype(np.float32)
+
+
+CoarseningHead = LineHead | LSTMHead
 FORMAT: ModelFormat[CoarseningHead] = ModelFormat("thread-coarsening head", 3, CoarseningHead, "ncc train coarsening")
 
 

@@ -13,7 +13,7 @@ from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.system.files.pages import html_table
 from ncc.system.files.text import demangle
 from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import MAX_SPEEDUP, CoarseningHead, load_coarsening_head
+from ncc.tasks.coarsening.head import MAX_SPEEDUP, CoarseningHead, LineHead, LSTMHead, load_coarsening_head
 
 _ACCESSES = ("load", "store", "atomicrmw", "cmpxchg", "call")
 
@@ -31,7 +31,7 @@ class CoarseningPrediction:
             was to coarsen; (1, 1) where it is not to.
         speedups: Factor → expected speedup, ascending.
         features_used: Everything that the answer depends on, by name: ``divergent_share``, the share of statements
-            that not all work-items run. Empty if the answer is a constant.
+            that not all work-items run. Empty if the whole kernel was read, or the answer is a constant.
         is_constant: Whether the answer is the same for all kernels.
         num_statements: Statements of the kernel and of what it calls.
         unknown_rate: Share of them that backed off in the embedding; the answer does not depend on it.
@@ -52,12 +52,12 @@ class CoarseningPrediction:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Why the answer may not hold, and which kernels get the same one."""
+        """Why the answer may not hold, and which kernels get the same one; empty if the whole kernel was read."""
         unlike = f"unlike the kernels that were measured: {' and '.join(self.differences)}" if self.differences else ""
         used = " and ".join(f"{name} = {value:.3g}" for name, value in self.features_used.items())
-        same = f"based on {used} only; kernels with the same value get the same answer"
-        constant = "the best constant, the same for any kernel"
-        return tuple(filter(None, (unlike, constant if self.is_constant else same)))
+        same = f"based on {used} only; kernels with the same value get the same answer" if used else ""
+        constant = "the best constant, the same for any kernel" if self.is_constant else ""
+        return tuple(filter(None, (unlike, same, constant)))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
@@ -91,7 +91,7 @@ def predict_coarsening(
         options: How source is compiled.
         language: As for `ncc.embed`.
         head: A head or its folder; default the one that ships with ncc.
-        embedding: What `unknown_rate` is about, or its folder; default the one that ships with ncc.
+        embedding: The one that it was trained on, or its folder, if on any; default the one that ships with ncc.
 
     Returns:
         One answer per kernel, in the order of the file.
@@ -99,18 +99,24 @@ def predict_coarsening(
     Raises:
         InputError: No kernel, an unknown device, or what `ncc.embed` raises.
         CompileError, IRError: as for `ncc.embed`.
-        AssetError: The head or the embedding is damaged.
+        AssetError: The head was trained on another embedding, or is damaged.
 
     Reference: Magni, Dubach, O'Boyle 2014 (task and data).
     """
     head = load_coarsening_head(head)
-    kernels = read_kernels(source, load_embedding(embedding), None, CompileOptions.of(options, language))
+    embedding_id = head.embedding_id if isinstance(head, LSTMHead) else None
+    kernels = read_kernels(source, load_embedding(embedding), embedding_id, CompileOptions.of(options, language))
     return tuple(_predict(head, kernel, device) for kernel in kernels)
 
 
 def _predict(head: CoarseningHead, kernel: Kernel, device: str | None) -> CoarseningPrediction:
-    share = divergent_share(kernel.module, kernel.function)
-    speedups = head.speedups(share, device)
+    used: dict[str, float] = {}
+    if isinstance(head, LineHead):
+        share = divergent_share(kernel.module, kernel.function)
+        speedups = head.speedups(share, device)
+        used = {"divergent_share": share} if head.slope.any() else {}
+    else:
+        speedups = head.speedups(kernel.sequence(), device)
     best = int(np.argmax(speedups))
     speedup, factor = float(speedups[best]), head.factors[best]
     if not speedup < MAX_SPEEDUP:
@@ -125,8 +131,8 @@ def _predict(head: CoarseningHead, kernel: Kernel, device: str | None) -> Coarse
         speedup=speedup,
         interval=(low, high),
         speedups=dict(zip(head.factors, speedups.tolist(), strict=True)),
-        features_used={"divergent_share": share} if head.slope.any() else {},
-        is_constant=not head.slope.any(),
+        features_used=used,
+        is_constant=isinstance(head, LineHead) and not used,
         num_statements=len(kernel.statements),
         unknown_rate=kernel.lookup.unknown_rate,
         differences=_differences(kernel),

@@ -6,18 +6,25 @@ are below. A choice among sixteen features and all settings comes to them in mos
 line is random. What settings gain is said of the mean speedup of kernels held out, 1.226.
 """
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ncc.arrays import Floats, Ints
+from ncc.errors import InputError
 from ncc.ir.reader.reader import read_module
+from ncc.kernels.reading import kernel_words
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.heads.figures import estimate
+from ncc.learning.training.config import TrainingConfig
 from ncc.system.files.writing import check_folder
 from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import CoarseningHead, save_coarsening_head
+from ncc.tasks.coarsening.head import CoarseningHead, LineHead, LSTMHead, one_hot, save_coarsening_head
 from ncc.tasks.coarsening.samples import (
     FACTORS,
     CoarseningSamples,
@@ -36,14 +43,31 @@ COVERAGE = 0.8
 _ABOUT = {
     "data": "PACT 2014 thread coarsening (Magni et al.), 17 kernels on 4 devices; LLVM 5 IR of the kernels",
     "protocol": "one kernel held out after the other, with all its devices",
-    "note": "feature and settings were chosen with all kernels in view; for the choice made anew in every fold see "
-    "'ncc evaluate coarsening --protocol kernel'",
 }
+_NOTE = (
+    "feature and settings were chosen with all kernels in view; for the choice made anew in every fold see "
+    "'ncc evaluate coarsening --protocol kernel'"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LSTMTraining:
+    """How the ensemble is trained: members, sizes of each, and the loop."""
+
+    members: int = 3
+    encoder: EncoderConfig = field(
+        default_factory=lambda: EncoderConfig(hidden=32, layers=1, pooling=("mean", "max"), last_dropout=0.5)
+    )
+    head: HeadConfig = field(default_factory=lambda: HeadConfig(dense=16, dropout=0.5))
+    loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=15, batch_size=16, weight_decay=1.0))
 
 
 def train_coarsening(
     output: str | Path | None = None,
     *,
+    model: Literal["line", "lstm"] = "line",
+    embedding: AnyEmbedding | None = None,
+    seed: int = 204,
     data: str | None = None,
     about: dict[str, Any] | None = None,
 ) -> CoarseningHead:
@@ -51,6 +75,10 @@ def train_coarsening(
 
     Args:
         output: Folder that gets the head.
+        model: "line": a line in the share of divergent statements, like the head that ships, where nothing is random;
+            "lstm": an ensemble of LSTMs on the kernel's statements in order.
+        embedding: Vectors that the LSTMs read; default those that ship with ncc.
+        seed: Random seed of the LSTMs' training.
         data: Folder of datasets; default NCC_DATA, then the cache.
         about: Further fields of the card, such as the command.
 
@@ -58,22 +86,46 @@ def train_coarsening(
         The head, with its scores in the card.
 
     Raises:
+        InputError: There is no such model.
         DataError: The table or the IR is missing or damaged.
         OutputError: The folder can't be written.
 
-    Reference: Magni, Dubach, O'Boyle 2014.
+    Reference: Magni, Dubach, O'Boyle 2014; Ben-Nun et al. 2018, section 6.3 (the LSTM's task).
     """
     folder = None if output is None else Path(output)
     check_folder(folder)
-    samples = load_samples(data)
-    shares = load_shares(samples, load_kernel_ir(data))
+    if model not in ("line", "lstm"):
+        raise InputError(f"model is {model!r}; expected line or lstm")
+    samples, ir = load_samples(data), load_kernel_ir(data)
+    head: CoarseningHead
+    if model == "line":
+        shares = load_shares(samples, ir)
+        head = _score_and_fit(samples, partial(fit_line, samples, shares), shares.tolist())
+        head.card["note"] = _NOTE
+    else:
+        table = load_embedding(embedding)
+        words, training = load_words(samples, ir, table), LSTMTraining()
+        fit = partial(fit_lstm, samples, words, table, training, np.random.default_rng(seed))
+        head = _score_and_fit(samples, fit, [table.vectors[kernel] for kernel in words])
+        head.card.update(seed=seed, options=asdict(training))
+    head.card.update(about or {})
+    if folder:
+        save_coarsening_head(head, folder)
+    return head
+
+
+def _score_and_fit(samples: CoarseningSamples, fit: Callable[[Ints], Any], kernels: Sequence[Any]) -> Any:
+    """Hold out one kernel after the other for the scores in the card and the interval, then fit to all rows.
+
+    ``fit`` makes a head from rows; ``kernels`` has for each row what the head's ``speedups`` takes.
+    """
     rows = np.arange(len(samples))
     predicted, constant = np.zeros((len(rows), len(FACTORS))), np.zeros(len(rows), np.int64)
     for kernel in dict.fromkeys(samples.kernel.tolist()):
         held = samples.kernel == kernel
-        head = fit_line(samples, shares, rows[~held])
+        head = fit(rows[~held])
         for row in rows[held].tolist():
-            predicted[row] = head.speedups(float(shares[row]), str(samples.device[row]))
+            predicted[row] = head.speedups(kernels[row], str(samples.device[row]))
         constant[held] = np.exp(complete_log_speedups(samples.runtime[~held])).mean(axis=0).argmax()
     chosen = predicted.argmax(axis=1)
     measured = samples.speedup[rows, clamp_to_measured(samples.runtime, chosen)]
@@ -84,13 +136,9 @@ def train_coarsening(
         **_scores(samples, chosen),
         "controls": {"best constant": _scores(samples, constant), "perfect choice": _scores(samples, samples.best)},
         "num_samples": len(samples),
-        **(about or {}),
     }
     quantiles = np.quantile(ratio, (tail, 1 - tail)) if len(ratio) else np.ones(2)
-    head = replace(fit_line(samples, shares, rows), interval_quantiles=quantiles, card=card)
-    if folder:
-        save_coarsening_head(head, folder)
-    return head
+    return replace(fit(rows), interval_quantiles=quantiles, card=card)
 
 
 def load_shares(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
@@ -99,7 +147,7 @@ def load_shares(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
     return np.array([shares[name] for name in samples.kernel])
 
 
-def fit_line(samples: CoarseningSamples, shares: Floats, rows: Ints) -> CoarseningHead:
+def fit_line(samples: CoarseningSamples, shares: Floats, rows: Ints) -> LineHead:
     """Fit a line per device and factor to rows, (m,), of n; each is drawn towards the line of all devices together."""
     shares_of, curves = shares[rows], complete_log_speedups(samples.runtime[rows])
     _, first, owner = np.unique(samples.kernel[rows], return_index=True, return_inverse=True)
@@ -110,7 +158,7 @@ def fit_line(samples: CoarseningSamples, shares: Floats, rows: Ints) -> Coarseni
     device_lines = [_ridge(shares_of[on], curves[on]) for on in (samples.device[rows] == device for device in devices)]
     lines = [(1 - DEVICE_WEIGHT) * shared + DEVICE_WEIGHT * line for line in device_lines] + [shared]
     offset, slope = np.stack(lines, axis=1)
-    return CoarseningHead(devices, FACTORS, offset, slope, np.ones(2))
+    return LineHead(devices=devices, factors=FACTORS, offset=offset, slope=slope, interval_quantiles=np.ones(2))
 
 
 def _ridge(feature: Floats, values: Floats) -> Floats:
@@ -120,6 +168,52 @@ def _ridge(feature: Floats, values: Floats) -> Floats:
     slope = deviation @ (values - values.mean(axis=0)) / squares if squares > 1e-12 else np.zeros(values.shape[1])
     slope *= len(feature) / (len(feature) + PENALTY)
     return np.stack([values.mean(axis=0) - slope * feature.mean(), slope])
+
+
+def load_words(samples: CoarseningSamples, ir: dict[str, bytes], embedding: Embedding) -> list[Ints]:
+    """Load each row's kernel as words of an embedding."""
+    words = {
+        name: kernel_words(read_module(ir[name], name=name, abstraction=embedding.abstraction), embedding)
+        for name in dict.fromkeys(samples.kernel.tolist())
+    }
+    return [words[name] for name in samples.kernel.tolist()]
+
+
+def fit_lstm(
+    samples: CoarseningSamples,
+    words: list[Ints],
+    embedding: Embedding,
+    training: LSTMTraining,
+    rng: np.random.Generator,
+    rows: Ints,
+) -> LSTMHead:
+    """Train networks that predict log speedups, standardized for each factor; words are the n rows' kernels."""
+    from torch import nn
+
+    from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences
+    from ncc.learning.encoder.network import EncoderNetwork, fit_ensemble
+
+    seeds = rng.integers(2**31, size=training.members).tolist()
+    kernels, owner = distinct_sequences([words[row] for row in rows.tolist()])
+    logs = complete_log_speedups(samples.runtime[rows])[:, 1:].astype(np.float32)
+    mean, scale = logs.mean(axis=0), np.maximum(logs.std(axis=0), 1e-6)
+    data = SequenceData(
+        Sequences.of(kernels),
+        (logs - mean) / scale,
+        auxiliary=one_hot(samples.device[rows].tolist(), samples.devices),
+        owner=owner,
+        noise=1.0,
+    )
+    sizes = (len(FACTORS) - 1, training.encoder, training.head, len(samples.devices))
+    make = partial(EncoderNetwork, embedding.vectors, *sizes)
+    ensemble = fit_ensemble(make, data, nn.functional.mse_loss, training.loop, seeds).rescaled(mean, scale)
+    return LSTMHead(
+        devices=samples.devices,
+        factors=FACTORS,
+        ensemble=ensemble,
+        embedding_id=embedding.fingerprint,
+        interval_quantiles=np.ones(2),
+    )
 
 
 def _scores(samples: CoarseningSamples, chosen: Ints) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from ncc.errors import InputError
 from tests.rooms import (
     DEVICES,
     FACTORS,
-    CoarseningHead,
     CoarseningSamples,
+    LineHead,
     compile_source,
     divergent_share,
     fit_line,
@@ -25,7 +25,7 @@ OPENCL = ncc.CompileOptions(language="opencl")
 STRAIGHT = b"__kernel void scale(__global float *x) { x[get_global_id(0)] *= 2.0f; }"
 
 
-def head(**changes: object) -> CoarseningHead:
+def head(**changes: object) -> LineHead:
     parts: dict = {
         "devices": ("old", "new"),
         "factors": (1, 2, 4),
@@ -33,7 +33,7 @@ def head(**changes: object) -> CoarseningHead:
         "slope": np.array([[0.0, -0.6, -1.0], [0.0, -0.2, -0.8], [0.0, -0.5, -20.0]]),
         "interval_quantiles": np.array([0.5, 1.25]),
     }
-    return CoarseningHead(**(parts | changes))
+    return LineHead(**(parts | changes))
 
 
 def test_log_speedups_are_lines() -> None:
@@ -61,6 +61,7 @@ def test_parts_that_do_not_fit_are_refused(noun: str, value: object) -> None:
 
 def test_a_constant_says_that_it_is_one(tmp_path) -> None:
     shipped = load_coarsening_head()
+    assert isinstance(shipped, LineHead)
     save_coarsening_head(replace(shipped, slope=np.zeros_like(shipped.slope)), tmp_path)
     (flat,) = ncc.predict_coarsening(STRAIGHT, options=OPENCL, head=tmp_path)
     assert (flat.is_constant, flat.features_used) == (True, {})
@@ -98,7 +99,9 @@ def test_it_says_the_same_of_published_ir_and_of_source(
 ) -> None:
     source = str(published.source[published.kernel == name][0])
     # the IR that it was trained on is LLVM 5's for a CPU; what users have is that of their own source
+    shipped = load_coarsening_head()
+    assert isinstance(shipped, LineHead)
     for ir in (published_ir[name], compile_source(source.encode(), OPENCL).ir):
         share = divergent_share(read_module(ir))
-        answers = [load_coarsening_head().speedups(share, device) for device in (*DEVICES, None)]
+        answers = [shipped.speedups(share, device) for device in (*DEVICES, None)]
         assert [speedups.argmax() > 0 for speedups in answers] == [pays] * 5
