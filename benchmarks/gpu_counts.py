@@ -21,7 +21,7 @@ import numpy as np
 
 from ncc.errors import NccError
 from ncc.kernels.launch import Launch
-from ncc.kernels.profile import LaunchedKernel
+from ncc.kernels.profile import LaunchProfile
 from ncc.kernels.reading import find_kernel
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line, environment
@@ -30,7 +30,7 @@ from ncc.tasks.gpus.host import ReadArguments, host_arguments
 from ncc.tasks.gpus.train import make_options, program_modules
 
 _WITHIN = 0.1
-Counted = tuple[LaunchedKernel | None, dict[str, str]]
+Counted = tuple[LaunchProfile | None, dict[str, str]]
 
 
 class Program:
@@ -40,7 +40,7 @@ class Program:
         self.options = make_options(folder)
         self.modules = list(program_modules(folder, self.options))
 
-    def count(self, row: dict[str, str], told: bool) -> LaunchedKernel | None:
+    def count(self, row: dict[str, str], told: bool) -> LaunchProfile | None:
         """A launch's counts, with arguments from host code where that is to be asked; None if it is not read."""
         launch = Launch.of(ast.literal_eval(row["Grid Size"]), ast.literal_eval(row["Block Size"]), {})
         name, known = row["Kernel Name"], ReadArguments()
@@ -61,7 +61,7 @@ def profiled_flops(row: dict[str, str]) -> float:
     return (float(row["spPerf"]) + float(row["dpPerf"])) * float(row["xtime"]) * 1e-9
 
 
-def ratio(found: LaunchedKernel, row: dict[str, str]) -> float:
+def ratio(found: LaunchProfile, row: dict[str, str]) -> float:
     """Operations that are predicted for each that was counted; 1 where there are none and none are predicted."""
     a_thread = sum(found.per_thread.get(f"{name}_flops", 0.0) for name in ("single", "double"))
     predicted, counted = a_thread * found.launch.num_threads, profiled_flops(row)
@@ -97,7 +97,7 @@ def figures_of(launches: Sequence[Counted]) -> dict[str, Any]:
             unread.append(name)
             continue
         totals["read"] += 1
-        if unknown := [loop for found, _ in counted for loop in found.unbounded]:
+        if unknown := [loop for found, _ in counted for loop in found.data_dependent_loops]:
             totals["memory_decides" if any(not loop.formula for loop in unknown) else "arguments_decide"] += 1
             continue
         found_ratios = [ratio(found, row) for found, row in counted]

@@ -51,7 +51,7 @@ _HOMES = {
         "measure_kernels",
     ),
     "ncc.kernels.profile": (
-        "LaunchedKernel",
+        "LaunchProfile",
         "profile",
     ),
     "ncc.learning.corpus.build": ("build_corpus",),

@@ -11,7 +11,7 @@ from ncc.cli.running import Input, run_over
 from ncc.errors import InputError
 
 if TYPE_CHECKING:
-    from ncc.kernels.profile import LaunchedKernel
+    from ncc.kernels.profile import LaunchProfile
 
 GridSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Blocks in the grid, such as 1024 or 64,16.")]
 BlockSize = Annotated[str, typer.Option(metavar="X[,Y,Z]", help="Threads per block, such as 256 or 16,16.")]
@@ -97,26 +97,26 @@ def parse_words(option: str, text: str) -> list[str]:
         raise InputError(f"{option} is {text!r}; expected words as in a shell: {error}") from error
 
 
-def _table(found: "LaunchedKernel") -> str:
+def _table(found: "LaunchProfile") -> str:
     from ncc.system.files.text import align_columns
 
     launch = found.launch
-    sampled = f", estimated from {found.estimated_from:,} of {launch.num_blocks:,} blocks"
-    shown = f"per thread, mean over {launch.num_threads:,} threads{sampled if found.estimated_from else ''}"
+    sampled = f", estimated from {found.num_sampled_blocks:,} of {launch.num_blocks:,} blocks"
+    shown = f"per thread, mean over {launch.num_threads:,} threads{sampled if found.num_sampled_blocks else ''}"
     lines = [f"{found}, {shown}:"]
     rows = [
         [f"  {kind}", f"{amount:,.2f}".rstrip("0").rstrip(".")] for kind, amount in sorted(found.per_thread.items())
     ]
     lines += align_columns(rows, left=(0,))
-    lines += [f"  {what} are not counted as floating-point operations" for what in found.uncounted]
-    for name, value in found.guessed.items():
+    lines += [f"  {what} are not counted as floating-point operations" for what in found.uncounted_operations]
+    for name, value in found.inferred_arguments.items():
         lines.append(f"  {name} is not given; taken to be {value:,.0f}, which the kernel's threads are compared with")
     for loop in found.loops:
-        where = loop.place
-        if loop.trips is None:
+        where = loop.location
+        if loop.trip_count is None:
             why = f"{loop.formula}, which --arg would tell" if loop.formula else "memory, or what it computes, decides"
             lines.append(f"  {where}: runs an unknown number of times, taken to be 8: {why}")
         else:
             formula = f" = {loop.formula}" if loop.formula and not loop.formula.isdigit() else ""
-            lines.append(f"  {where}: runs {loop.trips:,.6g} times{formula}")
+            lines.append(f"  {where}: runs {loop.trip_count:,.6g} times{formula}")
     return "\n".join(lines)

@@ -8,7 +8,7 @@ with a factor that is not known, and NaN where it is none of these (loaded from 
 import math
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +37,7 @@ _NEIGHBORS = ("tid.x", "global_id.x", "laneid")
 """Registers that grow by one from thread to thread."""
 _ATOMIC = re.compile(r"atom(?:ic)?_")
 _LIMITING = frozenset(("smin", "smax", "umin", "umax", "min", "max"))
-POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
+_POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
 """Opcodes that make a pointer of pointers."""
 _PASSING = (
     "trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "ptrtoint", "ptrtoaddr", "inttoptr", "bitcast",
@@ -63,15 +63,15 @@ _WORD_BYTES = 8.0
 
 
 def thread_strides(
-    module: Module, function: int, arguments: dict[int, float] | None = None, clamps: bool = False
+    module: Module, function: int, arguments: dict[int, float] | None = None, keep_clamped: bool = False
 ) -> Floats:
-    """Strides of all values of a function by node, (num_nodes of the module,) float64; 0 for other nodes.
+    """Strides of all values of a function by node, (num_nodes,) float64; 0 for other nodes.
 
     Values that depend on the thread only by the path that it took (the phi behind a divergent branch) count as the same
-    in all threads. ``arguments`` are strides by node, 0 if not given. With ``clamps``, a value within limits that all
-    threads share keeps its stride; heads for devices were trained without.
+    in all threads. With ``keep_clamped``, a value within limits that all threads share keeps its stride; heads for
+    devices were trained without.
     """
-    return _Strides(module, function, arguments or {}, {}, 0, clamps).stride[:-1]
+    return _Strides(module, function, arguments or {}, {}, 0, keep_clamped).stride[:-1]
 
 
 def _same_stride(a: float, b: float) -> bool:
@@ -174,8 +174,7 @@ class _Strides:
     """Strides of one function's values; those of called functions' results by more of its kind.
 
     A value is first not known, then has a stride, and may become NaN when more of its operands are known, but never
-    goes back. So every statement is looked at a few times at most, and in whatever order. ``returned``, strides of the
-    results of calls by function and arguments, is shared by all functions.
+    goes back: every statement is looked at a few times, in whatever order. ``returned`` is shared by all functions.
     """
 
     def __init__(
@@ -185,9 +184,9 @@ class _Strides:
         arguments: dict[int, float],
         returned: dict[tuple[int, tuple[float | None, ...]], float],
         depth: int,
-        clamps: bool,
+        keep_clamped: bool,
     ) -> None:
-        self.module, self.returned, self.depth, self.clamps = module, returned, depth, clamps
+        self.module, self.returned, self.depth, self.keep_clamped = module, returned, depth, keep_clamped
         body = decode(module, function)
         # Operand -1 is an immediate, and finds the last element, which is 0 and known.
         self.stride = np.zeros(module.num_nodes + 1)
@@ -206,7 +205,7 @@ class _Strides:
         for one in body:
             if one.opcode == "alloca":
                 (self.variables if self._is_variable(one.result) else self.private).add(one.result)
-            elif one.opcode in POINTER_STEPS and not self.private.isdisjoint(one.operands):
+            elif one.opcode in _POINTER_STEPS and not self.private.isdisjoint(one.operands):
                 self.private.add(one.result)
         self.content: dict[int, float] = {}  # of variables, as far as known
         self._solve([one for one in body if one.result >= 0 or self._variable(one) >= 0])
@@ -280,7 +279,7 @@ class _Strides:
             return 1.0 if dimension is None or dimension[1] == "0" else 0.0
         if one.called_function >= 0:
             return self._returned(one.called_function, arguments)
-        if self.clamps and one.builtin in _LIMITING and 0.0 in arguments:
+        if self.keep_clamped and one.builtin in _LIMITING and 0.0 in arguments:
             return next((value for value in arguments if value != 0), 0.0)
         return math.nan if any(arguments) or _ATOMIC.search(one.callee) else 0.0
 
@@ -292,7 +291,7 @@ class _Strides:
             if self.depth < _MAX_CALL_DEPTH and len(self.returned) < _MAX_CALLS:
                 formal = self.module.operands(int(self.module.function_start[function]))
                 strides = dict(zip(formal, arguments, strict=False))
-                called = _Strides(self.module, function, strides, self.returned, self.depth + 1, self.clamps)
+                called = _Strides(self.module, function, strides, self.returned, self.depth + 1, self.keep_clamped)
                 values = [node for one in decode(self.module, function) if one.opcode == "ret" for node in one.operands]
                 joined = _join_strides(called.known_strides(values))
                 self.returned[key] = 0.0 if joined is None else joined
@@ -301,16 +300,7 @@ class _Strides:
 
 @dataclass(frozen=True)
 class Access:
-    """One access of memory by a statement.
-
-    Attributes:
-        kind: "load" or "store".
-        pointer: Node of the pointer, -1 for a constant.
-        space: One of `SPACES`.
-        num_bytes: How much is accessed.
-        stride: Bytes between the addresses of neighboring threads.
-        count: Loads or stores that it counts as.
-    """
+    """A load or store, or several: the node of its pointer, one of `SPACES`, bytes, and those from thread to thread."""
 
     kind: str
     pointer: int
@@ -348,57 +338,51 @@ class PointerSpaces:
 
     def __init__(self, module: Module, arguments: dict[int, str]) -> None:
         self.module = module
-        self._known = dict(arguments)
+        self._spaces = dict(arguments)
 
     def find(self, pointer: int, number: str = "") -> str:
         """Memory by the number that the pointer's type names, or by where the pointer comes from."""
         if number and int(number[:9]) in _SPACE_OF_NUMBER:
             return _SPACE_OF_NUMBER[int(number[:9])]
-        if pointer not in self._known:
-            self._known[pointer] = self._trace(pointer)
-        return self._known[pointer]
+        if pointer not in self._spaces:
+            spaces = (self._spaces.get(node) or self._space(node) for node in pointer_sources(self.module, pointer))
+            self._spaces[pointer] = next(filter(None, spaces), "global")
+        return self._spaces[pointer]
 
-    def _trace(self, pointer: int) -> str:
-        waiting: list[int] = [pointer]
-        seen: set[int] = set()
-        while waiting and len(seen) < _MAX_STEPS:
-            node = waiting.pop()
-            if node in self._known:
-                return self._known[node]
-            if node >= 0 and node not in seen:
-                seen.add(node)
-                origin = self._origin(node)
-                if isinstance(origin, str):
-                    return origin
-                waiting += reversed(origin)
-        return "global"
-
-    def _origin(self, node: int) -> str | list[int]:
-        """Memory that a pointer starts in, or the pointers that it is made of."""
+    def _space(self, node: int) -> str:
+        """Memory that a pointer starts in; empty if it is made of others."""
         if self.module.node_kind[node] == NodeKind.GLOBAL:
-            return self._space_of_global(node)
+            # local arrays become globals, and where the target has one memory only, constant ones as well
+            match = _GLOBAL.search(self.module.global_source(node))
+            number = re.search(r"addrspace\((\d{1,9})\)", match[1]) if match else None
+            if number:
+                return _SPACE_OF_NUMBER.get(int(number[1]), "constant")
+            return "constant" if match and match[2] else "local"
         one = definition(self.module, node)
-        if not one or one.opcode not in POINTER_STEPS:
+        if not one or one.opcode not in _POINTER_STEPS:
             return "private" if one and one.opcode == "alloca" else "global"
         match = _CAST_FROM.search(one.text)
-        if match and int(match[1][:9]) in _SPACE_OF_NUMBER:
-            return _SPACE_OF_NUMBER[int(match[1][:9])]
-        return base_pointers(one)
-
-    def _space_of_global(self, node: int) -> str:
-        """Local arrays become globals, and where the target has one memory only, constant ones as well."""
-        match = _GLOBAL.search(self.module.global_source(node))
-        number = re.search(r"addrspace\((\d{1,9})\)", match[1]) if match else None
-        if number:
-            return _SPACE_OF_NUMBER.get(int(number[1]), "constant")
-        return "constant" if match and match[2] else "local"
+        return _SPACE_OF_NUMBER.get(int(match[1][:9]), "") if match else ""
 
 
-def base_pointers(one: Instruction) -> list[int]:
-    """The pointers that a pointer is made of, of a statement of `POINTER_STEPS`."""
-    if one.opcode == "phi":
-        return one.operands[::2]
-    return one.operands[1:] if one.opcode == "select" else one.operands[:1]
+def pointer_sources(module: Module, pointer: int) -> Iterator[int]:
+    """A pointer, and the pointers that it is made of, as far as they can be followed."""
+    waiting, seen = [pointer], set[int]()
+    while waiting and len(seen) < _MAX_STEPS:
+        node = waiting.pop()
+        if node >= 0 and node not in seen:
+            seen.add(node)
+            yield node
+            one = definition(module, node)
+            if one and one.opcode in _POINTER_STEPS:
+                sources = one.operands[1:] if one.opcode == "select" else one.operands[:1]
+                waiting += reversed(one.operands[::2] if one.opcode == "phi" else sources)
+
+
+def base_argument(module: Module, pointer: int, arguments: Sequence[int]) -> int:
+    """Index of the argument, of some nodes, that a pointer starts from; -1 for others."""
+    sources = pointer_sources(module, pointer)
+    return next((arguments.index(node) for node in sources if node in arguments), -1)
 
 
 def accesses_of(one: Instruction, stride: Floats, spaces: PointerSpaces) -> list[Access]:

@@ -12,16 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import PointerSpaces, accesses_of, argument_spaces
 from ncc.kernels.control_flow import Loop
 from ncc.kernels.cpu_cost import recurrence_latency
 from ncc.kernels.execution import Execution
 from ncc.kernels.instructions import Instruction
-from ncc.kernels.launch import Launch, Threads, add_scattered, given_arguments
+from ncc.kernels.launch import NUM_SCATTERED, Launch
 from ncc.kernels.work import flops_of
 
-_FITTED = 256
 _UNROLLED = 64
 """Trips up to which a loop in another may be unrolled whole, and its chains run beside each other."""
 _FLOATS = ("fadd", "fsub", "fmul")
@@ -40,14 +38,7 @@ Reference: Jia et al., "Dissecting the NVIDIA Volta GPU architecture via microbe
 
 @dataclass(frozen=True, eq=False)
 class WorkBound:
-    """Lower bounds on a launch's work.
-
-    Attributes:
-        load_bytes: Index of an argument → bytes of its memory that are read, each once.
-        store_bytes: The same for bytes that are written.
-        flops: Precision → additions and multiplications of all threads.
-        critical_path_cycles: Cycles that one thread waits for results that depend on each other.
-    """
+    """Bytes read and written by argument, each once; all threads' operations; cycles of one thread's longest chain."""
 
     load_bytes: dict[int, float] = field(default_factory=dict)
     store_bytes: dict[int, float] = field(default_factory=dict)
@@ -62,17 +53,14 @@ class _Number(NamedTuple):
     times: float
 
 
-def work_lower_bound(module: Module, kernel: int, launch: Launch, threads: Threads) -> WorkBound:
-    """Bound a launch's work from the arguments that it gives alone, for weighted threads."""
-    threads = add_scattered(launch, threads, _FITTED)
-    num = len(threads.weight)
-    values = {node: np.full(num, float(value)) for node, value in given_arguments(module, kernel, launch).items()}
-    execution = Execution(module, kernel, threads, values, 1.0)
+def work_lower_bound(execution: Execution, launch: Launch) -> WorkBound:
+    """Bound the work of a launch by what its kernel does for certain, with all arguments that are known."""
+    module, kernel, threads = execution.module, execution.function, execution.threads
     moved: dict[str, defaultdict[int, float]] = {"load": defaultdict(float), "store": defaultdict(float)}
     flops: defaultdict[str, float] = defaultdict(float)
     spaces, strides = PointerSpaces(module, argument_spaces(module, kernel)), np.zeros(module.num_nodes + 1)
     index_of = {node: index for index, node in enumerate(module.operands(int(module.function_start[kernel])))}
-    for block, times in sorted(execution.certain.items()):
+    for block, times in sorted(execution.guaranteed_runs.items()):
         runs = float(times @ threads.weight) * launch.num_threads
         for one in execution.blocks[block]:
             is_fused = one.builtin in _FUSED
@@ -93,11 +81,11 @@ def _distinct_bytes(
     execution: Execution, block: int, offset: Floats, size: float, runs: float, launch: Launch
 ) -> float:
     """Bytes of different addresses that an access touches in the whole launch; 0 if that is not known."""
-    times = execution.certain[block]
+    times = execution.guaranteed_runs[block]
     chosen = np.flatnonzero((times > 0) & np.isfinite(offset))
     if not len(chosen) or len(chosen) < np.count_nonzero(times):
         return 0.0
-    chosen = np.concatenate([chosen[-_FITTED:], np.random.default_rng(0).choice(chosen, _FITTED)])
+    chosen = np.concatenate([chosen[-NUM_SCATTERED:], np.random.default_rng(0).choice(chosen, NUM_SCATTERED)])
     columns = [
         (execution.threads.values[f"{name}.{axis}"], float(count))
         for name, sizes in (("ctaid", launch.grid), ("tid", launch.block))
@@ -138,9 +126,9 @@ def _critical_path_cycles(execution: Execution) -> float:
     """Cycles of the slowest thread's longest dependency chain."""
     longest, trips = 0.0, execution.trips
     for loop in execution.nest:
-        times = execution.certain.get(loop.header)
+        times = execution.guaranteed_runs.get(loop.header)
         outer = [other for other in execution.nest if loop.blocks < other.blocks]
-        if times is None or not times.any() or (outer and loop.trips is not None and loop.trips <= _UNROLLED):
+        if times is None or not times.any() or (outer and loop.trip_count is not None and loop.trip_count <= _UNROLLED):
             continue
         if outer:  # a place in the outer loop is one of many: on average over them
             inner = [one for one in (*outer, loop) if any(one.blocks < other.blocks for other in outer)]
@@ -154,7 +142,7 @@ def _critical_path_cycles(execution: Execution) -> float:
 
 
 def _recurrence(execution: Execution, loop: Loop) -> float:
-    certain, headers = execution.certain, {loop.header for loop in execution.nest}
+    certain, headers = execution.guaranteed_runs, {loop.header for loop in execution.nest}
     times = certain[loop.header]
     always = [block for block in sorted(loop.blocks) if block in certain and (certain[block] >= times).all()]
     body = [one for block in always for one in execution.blocks[block]]

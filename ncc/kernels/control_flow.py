@@ -35,28 +35,16 @@ _ZERO = re.compile(r"-?0(?:\.0+(?:e\+0+)?)?|null|-1")
 
 @dataclass(frozen=True)
 class Loop:
-    """A natural loop: the blocks of all back edges to one header, which dominates where they start.
-
-    Attributes:
-        header: Block that is entered first, as an index in the module.
-        blocks: All its blocks, inner loops and the header included.
-        trips: How often it runs if it ends where a counter meets a constant; else None.
-    """
+    """A natural loop: its blocks, inner loops' included, and its trips if it ends where a counter meets a constant."""
 
     header: int
     blocks: frozenset[int]
-    trips: int | None
+    trip_count: int | None
 
 
 @dataclass(frozen=True, eq=False)
 class DivergentBlocks:
-    """Blocks of a function that some threads of a group may run and others not.
-
-    Attributes:
-        region: Whether a branch that depends on the thread decides on the block, (num_blocks of the function,) bool.
-        loop: Whether the block is in a loop that a branch which depends on the thread leads out of: threads run it
-            different numbers of times, (num_blocks of the function,) bool.
-    """
+    """Whether a branch that depends on the thread decides on a block, or ends a loop around it, (num_blocks,) bool."""
 
     region: Bools
     loop: Bools
@@ -76,13 +64,7 @@ def successors(module: Module, function: int) -> dict[int, list[int]]:
 
 @lru_cache(maxsize=8)
 def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
-    """Find the natural loops of a function, by header.
-
-    Jumps into the middle of a cycle make no natural loop, and unreachable blocks have none.
-
-    Raises:
-        InputError: Loops are nested deeper, or blocks are more, than anybody writes them.
-    """
+    """Find the natural loops of a function by header; jumps into a cycle make none, nor do unreachable blocks."""
     following = successors(module, function)
     if len(following) > _MOST_BLOCKS:  # dominators can take the square of their number
         raise InputError(f"a kernel of {len(following):,} blocks: expected at most {_MOST_BLOCKS:,}")
@@ -109,13 +91,7 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
 
 
 def find_divergent_blocks(module: Module, function: int, stride: Floats, loops: Sequence[Loop]) -> DivergentBlocks:
-    """Find the blocks that a divergent branch decides on: those between it and its immediate post-dominator.
-
-    ``stride``, (num_nodes,) float64, is `ncc.kernels.addresses.thread_strides`: 0 where all threads agree.
-
-    Raises:
-        InputError: Branches are nested deeper than anybody writes them.
-    """
+    """Find the blocks between a branch on a value of a stride, (num_nodes,) float64, and its post-dominator."""
     following, condition = successors(module, function), _conditions(module, function)
     first = int(module.function_block[function])
     region, loop = np.zeros(len(following), bool), np.zeros(len(following), bool)
@@ -133,10 +109,7 @@ def find_divergent_blocks(module: Module, function: int, stride: Floats, loops: 
 
 
 def branch_probability(module: Module, condition: int) -> float:
-    """Share of threads for which a condition whose value is not known is assumed to hold.
-
-    NaN is rare, and so are values that equal a constant or are negative; whether a value is zero may go either way.
-    """
+    """Assumed probability of a condition: NaN, a constant and negative values are rare, zero may go either way."""
     compare = definition(module, condition)
     match = _COMPARED.search(compare.source) if compare else None
     if not compare or compare.opcode not in ("icmp", "fcmp") or not match:

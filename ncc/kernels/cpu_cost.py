@@ -86,14 +86,7 @@ def cpu_cycles(work: Work) -> Floats:
 
 
 class _Function:
-    """A function whose statements run so often; statements that are not named cost nothing.
-
-    Attributes:
-        amounts: Kind of operation → how many run.
-        straight_line, straight_line_cycles: Operations outside of loops, and cycles until they are issued in order.
-        loop_cycles: Cycles of loops.
-        is_vectorizable: Whether nothing keeps what is outside of loops from running for several work-items at once.
-    """
+    """A function whose statements run so often; statements that are not named cost nothing."""
 
     def __init__(self, module: Module, function: int, weights: dict[int, float]) -> None:
         self.steps_left = _MAX_STEPS
@@ -128,7 +121,7 @@ class _Function:
         rolled: dict[int, Loop] = {}  # by header
         for loop in nest:
             size = sum(operation.issue_cycles > 0 for block in loop.blocks for _, operation in self.blocks[block])
-            trips = loop.trips or np.inf
+            trips = loop.trip_count or np.inf
             is_unrolled = trips <= _MAX_UNROLLED_TRIPS and trips * size <= _MAX_UNROLLED
             if not is_unrolled or not loop.blocks.isdisjoint(rolled):
                 rolled[loop.header] = loop

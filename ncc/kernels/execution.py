@@ -7,7 +7,7 @@ follow from what it is compared with: a kernel that returns where its thread's n
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
@@ -23,6 +23,8 @@ from ncc.kernels.control_flow import Loop, branch_probability, find_loops, succe
 from ncc.kernels.instructions import Instruction, decode, definition, token_value
 from ncc.kernels.launch import Launch, Threads, argument_names, given_arguments, launch_threads
 
+DEFAULT_TRIP_COUNT = 8.0
+"""Times that a loop is assumed to run if the code does not say."""
 _STAYS = 0.99
 """Share of threads that an unknown condition does not send out of the kernel."""
 _MAX_TRIPS = 2.0**40
@@ -76,13 +78,13 @@ _COMPARED: dict[str, Operation] = {
 
 
 @dataclass(frozen=True)
-class LoopTrips:
+class LoopTripCount:
     """How often a loop runs.
 
     Attributes:
         line: Its line in the source, 0 if it is not known.
-        formula: The number of trips, as a formula in arguments and sizes; empty if memory decides on it.
-        trips: For a thread, on average; None if it is not known.
+        formula: The trip count as a formula in arguments and sizes; empty if memory decides on it.
+        trip_count: For a thread, on average; None if it is not known.
         depth: Loops around it, itself included.
         function: The function that it is in.
         statement: One with that line, -1 if there is none.
@@ -91,15 +93,15 @@ class LoopTrips:
 
     line: int
     formula: str
-    trips: float | None
+    trip_count: float | None
     depth: int
     function: str
     statement: int = -1
     file: str = ""
 
     @property
-    def place(self) -> str:
-        """Its location as text."""
+    def location(self) -> str:
+        """Line and file as text."""
         where = f"line {self.line}" if self.line else "a loop"
         return f"{where} of {PurePath(self.file).name}" if self.file and self.line else where
 
@@ -113,40 +115,32 @@ class _Counter(NamedTuple):
 
 
 class Execution:
-    """One function at a launch.
+    """A run of a function for n weighted threads: how often each runs its blocks and loops, and values, (n,) float64.
 
-    Args:
-        module: The module.
-        function: Index of the function.
-        threads: The n threads, weighted.
-        arguments: Node of an argument → value in each thread, (n,) float64, if it is known.
-        default_trips: Trips of a loop that are not known.
-
-    Attributes:
-        times: Block → how often each thread runs it, (n,) float64.
-        frequency: Block → how often a thread runs it, on average.
-        trips: Loop's header → trips of each thread, (n,) float64.
-        loops: Its loops, outer ones first.
-        open_loops: Headers of loops with an exit of which nothing is known.
-        inferred: Argument's node → the value that a comparison hints at.
+    ``arguments`` are values by node; a loop of which nothing is known runs ``default_trips`` times.
     """
 
     def __init__(
-        self, module: Module, function: int, threads: Threads, arguments: dict[int, Floats], default_trips: float
+        self,
+        module: Module,
+        function: int,
+        threads: Threads,
+        arguments: Mapping[int, Floats | float],
+        default_trips: float = DEFAULT_TRIP_COUNT,
     ) -> None:
         self.module, self.function, self.threads, self._default = module, function, threads, default_trips
         self.names = argument_names(module, function)
-        self.values: dict[int, Floats] = dict(arguments)
         self.unknown = np.full(len(threads.weight), np.nan)
+        self.values = {node: np.broadcast_to(value, self.unknown.shape) for node, value in arguments.items()}
         self.following = successors(module, function)
         self.nest = find_loops(module, function)
         self.blocks: defaultdict[int, list[Instruction]] = defaultdict(list)
         for one in decode(module, function):
             self.blocks[one.block].append(one)
         self.times: dict[int, Floats] = {}
-        self.frequency: dict[int, float] = {}
+        self.block_frequency: dict[int, float] = {}
         self.trips: dict[int, Floats] = {}
-        self.loops: list[LoopTrips] = []
+        self.loops: list[LoopTripCount] = []
         self.open_loops: set[int] = set()
         self.inferred: dict[int, float] = {}
         self._by_header = {loop.header: loop for loop in self.nest}
@@ -173,7 +167,7 @@ class Execution:
             inside = self.inside(block)
             trips = (self.trips[loop.header] for loop in inside if loop.header in self.trips)
             self.times[block] = np.minimum(math.prod(trips, start=flow[block]), _MAX_TRIPS)
-            self.frequency[block] = float(self.times[block] @ self.threads.weight)
+            self.block_frequency[block] = float(self.times[block] @ self.threads.weight)
             for one in self.blocks[block]:
                 self._evaluate(one)
             self._leave(block, inside, flow)
@@ -298,7 +292,9 @@ class Execution:
         statement, line = next(((one, line) for one, line in lines if line > 0), (-1, 0))
         formula = next((formula for _, formula in exits if formula), "")
         depth, name = self._depth(loop), self.module.function_names[self.function]
-        self.loops.append(LoopTrips(line, formula, average, depth, name, statement))
+        self.loops.append(LoopTripCount(line, formula, average, depth, name, statement))
+        if trips is None:
+            self.open_loops.add(loop.header)
         self.trips[loop.header] = np.full(len(self.unknown), self._default) if trips is None else trips
         at = self.trip_of(loop)
         for node, (start, step, factor) in counters.items():
@@ -428,16 +424,16 @@ class Execution:
         return signs
 
     @cached_property
-    def certain(self) -> dict[int, Floats]:
+    def guaranteed_runs(self) -> dict[int, Floats]:
         """Block → how often each thread is certain to run it, (n,) float64; blocks are missing if that is unknown."""
-        certain = {}
+        runs = {}
         for block, times in self.times.items():
             inside = self.inside(block)
             trips = np.prod([self.trips[loop.header] for loop in inside], axis=0) if inside else np.ones(len(times))
-            share = np.divide(times, trips, out=np.zeros_like(times), where=trips > 0)
-            if self.open_loops.isdisjoint(loop.header for loop in inside) and np.isin(share, (0.0, 1.0)).all():
-                certain[block] = times
-        return certain
+            fraction = np.divide(times, trips, out=np.zeros_like(times), where=trips > 0)
+            if self.open_loops.isdisjoint(loop.header for loop in inside) and np.isin(fraction, (0.0, 1.0)).all():
+                runs[block] = times
+        return runs
 
     @cached_property
     def offsets(self) -> dict[int, tuple[int, Floats]]:
@@ -505,8 +501,7 @@ def infer_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, fl
     threads, given = launch_threads(launch), given_arguments(module, kernel, launch)
     known = dict(given)
     for _ in range(2):
-        arguments = {node: np.full(len(threads.weight), float(value)) for node, value in known.items()}
-        inferred = Execution(module, kernel, threads, arguments, 1.0).inferred
+        inferred = Execution(module, kernel, threads, known, 1.0).inferred
         if inferred.keys() <= known.keys():
             break
         known = inferred | known

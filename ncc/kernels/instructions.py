@@ -97,14 +97,9 @@ _KIND = {
 
 
 class Instruction:
-    """A statement of a function's body; what its text says is parsed when it is first asked for.
+    """A statement of a function's body, whose text is parsed when it is asked for.
 
-    Attributes:
-        statement: Its index in the module.
-        opcode: As LLVM writes it.
-        operands: Nodes of its operands, -1 for immediates; of a call, the callee first.
-        result: Node of what it defines, or -1.
-        block: Index of its basic block in the module.
+    Operands are nodes, -1 for immediates, and of a call the callee first; the result is a node, or -1.
     """
 
     def __init__(self, module: Module, statement: int) -> None:

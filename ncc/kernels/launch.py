@@ -17,6 +17,7 @@ from ncc.ir.reader.module import Module
 from ncc.kernels.instructions import split_fields
 from ncc.system.files.text import demangle
 
+NUM_SCATTERED = 256
 _MAX_COLUMNS = 4096
 _FEW_THREADS = 24
 _LIMITS = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
@@ -25,16 +26,7 @@ _WHOLE = re.compile(r"i(\d{1,3})\b")
 
 @dataclass(frozen=True)
 class Launch:
-    """Sizes and arguments of a launch.
-
-    Attributes:
-        grid: Blocks in each dimension.
-        block: Threads of a block in each dimension.
-        arguments: Values of the kernel's arguments, by name or by index from 0.
-
-    Raises:
-        InputError: A size is not positive, or beyond what a card allows, or a value is not a number.
-    """
+    """Blocks of a launch and threads of a block in each dimension, and arguments by name or by index from 0."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -103,11 +95,7 @@ def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, fl
 
 
 def check_arguments(module: Module, kernel: int, given: Mapping[str, float]) -> None:
-    """Check values by names or indices of a kernel's arguments.
-
-    Raises:
-        InputError: The kernel has no such argument, it is given twice, or its type can't hold the value.
-    """
+    """Refuse an argument that a kernel does not have, that is given twice, or whose type can't hold the value."""
     names = list(argument_names(module, kernel).values())
     types = argument_types(module, kernel)
     index_of = {**{str(index): index for index in range(len(names))}, **{name: at for at, name in enumerate(names)}}
@@ -136,13 +124,7 @@ def converted(value: float, type_: str) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Threads:
-    """Weighted threads of a launch.
-
-    Attributes:
-        values: Register (such as "tid.x") → its value in each thread, (n,) float64.
-        weight: Share of all threads that each stands for, (n,) float64.
-        number: Decides at which trip of a loop each is, (n,) float64.
-    """
+    """Values of registers by name in n threads, weights, and numbers that decide on their trips of loops, (n,)."""
 
     values: Mapping[str, Floats]
     weight: Floats
@@ -179,15 +161,15 @@ def outer_threads(launch: Launch, blocks: Ints) -> Threads:
     return Threads(_registers(launch, block, thread), np.full(len(block), 1 / len(block)), np.zeros(len(block)))
 
 
-def add_scattered(launch: Launch, threads: Threads, num: int) -> Threads:
-    """Append threads of blocks anywhere in the grid, of weight 0."""
+def add_scattered(launch: Launch, threads: Threads) -> Threads:
+    """Append threads of blocks anywhere in the grid, of weight 0, that address patterns are fitted to."""
     draw = np.random.default_rng(0)
-    block, thread = (draw.integers(limit, size=num) for limit in (launch.num_blocks, launch.block_threads))
+    block, thread = (draw.integers(limit, size=NUM_SCATTERED) for limit in (launch.num_blocks, launch.block_threads))
     more = _registers(launch, block, thread)
     return Threads(
         {name: np.concatenate([values, more[name]]) for name, values in threads.values.items()},
-        np.concatenate([threads.weight, np.zeros(num)]),
-        np.concatenate([threads.number, threads.number.max() + np.arange(1, num + 1)]),
+        np.concatenate([threads.weight, np.zeros(NUM_SCATTERED)]),
+        np.concatenate([threads.number, threads.number.max() + np.arange(1, NUM_SCATTERED + 1)]),
     )
 
 

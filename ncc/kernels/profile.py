@@ -4,22 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.locations import header_files
 from ncc.ir.reader.module import Module
-from ncc.kernels.addresses import Access
-from ncc.kernels.execution import LoopTrips, infer_arguments
-from ncc.kernels.launch import Launch, Threads, argument_names, check_arguments, given_arguments
+from ncc.kernels.execution import Execution, LoopTripCount, infer_arguments
+from ncc.kernels.launch import Launch, add_scattered, argument_names, check_arguments, given_arguments
 from ncc.kernels.reading import Source, load_kernels
 from ncc.kernels.sampling import sample_blocks
-from ncc.kernels.work import TENSOR_KIND, LaunchContext, count_work
+from ncc.kernels.work import TENSOR_KIND, Work, count_work
 from ncc.system.files.text import demangle
 
 
 @dataclass(frozen=True, eq=False)
-class LaunchedKernel:
+class LaunchProfile:
     """A kernel's work at a launch.
 
     Attributes:
@@ -27,30 +24,26 @@ class LaunchedKernel:
         arguments: Names of its arguments, or "arg0" and so on if the IR has none.
         per_thread: Kind of work or access → how often a thread does it, on average over the launch.
         loops: Its loops and those of what it calls.
-        guessed: Arguments that were not given → the value that the kernel's own comparisons hint at.
+        inferred_arguments: Arguments that were not given → the value that the kernel's own comparisons hint at.
         launch: Sizes and arguments as given.
-        accesses: Its accesses of memory, each with how often a thread makes it.
-        estimated_from: Blocks that averages are estimated from; 0 if they are averages over all blocks.
-        threads: The weighted threads that were counted.
+        num_sampled_blocks: Blocks that averages are estimated from; 0 if they are averages over all blocks.
     """
 
     name: str
     arguments: tuple[str, ...]
     per_thread: Mapping[str, float]
-    loops: tuple[LoopTrips, ...]
-    guessed: Mapping[str, float]
+    loops: tuple[LoopTripCount, ...]
+    inferred_arguments: Mapping[str, float]
     launch: Launch
-    accesses: tuple[tuple[Access, float], ...] = ()
-    estimated_from: int = 0
-    threads: Threads | None = None
+    num_sampled_blocks: int = 0
 
     @property
-    def unbounded(self) -> tuple[LoopTrips, ...]:
-        """Loops whose number of trips is not known; each is assumed to run eight times."""
-        return tuple(loop for loop in self.loops if loop.trips is None)
+    def data_dependent_loops(self) -> tuple[LoopTripCount, ...]:
+        """Loops whose trip count is not known; each is assumed to run eight times."""
+        return tuple(loop for loop in self.loops if loop.trip_count is None)
 
     @property
-    def uncounted(self) -> tuple[str, ...]:
+    def uncounted_operations(self) -> tuple[str, ...]:
         """Operations that no count includes."""
         return ("tensor-core operations (wmma, mma)",) if self.per_thread.get(TENSOR_KIND) else ()
 
@@ -66,42 +59,52 @@ class LaunchedKernel:
             "block": list(self.launch.block),
             "arguments": list(self.arguments),
             "per_thread": dict(self.per_thread),
-            "loops": [{key: one for key, one in asdict(loop).items() if key != "statement"} for loop in self.loops],
-            "guessed": dict(self.guessed),
-            "unbounded": len(self.unbounded),
-            "estimated_from": self.estimated_from,
-            "uncounted": list(self.uncounted),
+            "loops": [{key: value for key, value in asdict(loop).items() if key != "statement"} for loop in self.loops],
+            "inferred_arguments": dict(self.inferred_arguments),
+            "data_dependent_loops": len(self.data_dependent_loops),
+            "num_sampled_blocks": self.num_sampled_blocks,
+            "uncounted_operations": list(self.uncounted_operations),
         }
 
 
-def profile_launch(module: Module, function: int, launch: Launch) -> LaunchedKernel:
-    """Count the work of a thread, on average over the threads of a launch.
+@dataclass(frozen=True, eq=False)
+class LaunchRun:
+    """A kernel's execution at a launch, with values of arguments given and inferred, by node, and its ledger."""
 
-    Raises:
-        InputError: The launch names an argument that the kernel does not have, or gives one what its type can't hold.
-    """
-    names = argument_names(module, function)
-    check_arguments(module, function, launch.arguments)
-    guessed = infer_arguments(module, function, launch)
-    sample = sample_blocks(module, function, launch, guessed)
-    values = given_arguments(module, function, launch) | guessed
-    arguments = {node: np.full(len(sample.threads.weight), float(value)) for node, value in values.items()}
-    work = count_work(module, function, LaunchContext(sample.threads, arguments, keep_clamped_strides=True))
-    per_thread = {kind: float(amount) for kind, amount in work.dynamic.items() if amount and kind != "flops"}
-    if flops := sum(work.dynamic[f"{precision}_flops"] for precision in ("single", "double", "half")):
-        per_thread["flops"] = flops
-    files = header_files(module, function, [loop.statement for loop in work.loops]) if work.loops else []
-    return LaunchedKernel(
-        name=module.function_names[function],
-        arguments=tuple(names.values()),
-        per_thread=per_thread,
-        loops=tuple(replace(loop, file=file) for loop, file in zip(work.loops, files, strict=True)),
-        guessed={names[node]: value for node, value in guessed.items()},
-        launch=launch,
-        accesses=work.accesses,
-        estimated_from=sample.num_blocks,
-        threads=sample.threads,
-    )
+    launch: Launch
+    execution: Execution
+    work: Work
+    inferred: Mapping[int, float]
+    num_sampled_blocks: int
+
+    def profile(self) -> LaunchProfile:
+        """Sum what a thread does, on average over the threads of the launch."""
+        module, kernel, work = self.execution.module, self.execution.function, self.work
+        per_thread = {kind: float(amount) for kind, amount in work.dynamic.items() if amount and kind != "flops"}
+        if flops := sum(work.dynamic[f"{precision}_flops"] for precision in ("single", "double", "half")):
+            per_thread["flops"] = flops
+        files = header_files(module, kernel, [loop.statement for loop in work.loops]) if work.loops else []
+        names = argument_names(module, kernel)
+        return LaunchProfile(
+            name=module.function_names[kernel],
+            arguments=tuple(names.values()),
+            per_thread=per_thread,
+            loops=tuple(replace(loop, file=file) for loop, file in zip(work.loops, files, strict=True)),
+            inferred_arguments={names[node]: value for node, value in self.inferred.items()},
+            launch=self.launch,
+            num_sampled_blocks=self.num_sampled_blocks,
+        )
+
+
+def run_launch(module: Module, kernel: int, launch: Launch) -> LaunchRun:
+    """Run a kernel for threads of the blocks that differ, and count what they do."""
+    check_arguments(module, kernel, launch.arguments)
+    inferred = infer_arguments(module, kernel, launch)
+    values = given_arguments(module, kernel, launch) | inferred
+    sample = sample_blocks(module, kernel, launch, values)
+    execution = Execution(module, kernel, add_scattered(launch, sample.threads), values)
+    work = count_work(module, kernel, execution, keep_clamped_strides=True)
+    return LaunchRun(launch, execution, work, inferred, sample.num_blocks)
 
 
 def profile(
@@ -112,7 +115,7 @@ def profile(
     arguments: Mapping[str, float] | None = None,
     kernel: str | None = None,
     options: CompileOptions | None = None,
-) -> tuple[LaunchedKernel, ...]:
+) -> tuple[LaunchProfile, ...]:
     """Count the work of the threads of GPU kernels at a launch.
 
     Loops run as often as constants, sizes and arguments say; one that memory decides on is assumed to run eight times,
@@ -135,4 +138,4 @@ def profile(
     """
     launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
-    return tuple(profile_launch(module, function, launch) for function in kernels)
+    return tuple(run_launch(module, function, launch).profile() for function in kernels)

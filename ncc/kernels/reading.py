@@ -29,15 +29,7 @@ _SAME = {"true": "1", "false": "0", "unsignedint": "unsigned", "std::": ""}
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """One kernel of a module.
-
-    Attributes:
-        module: The module.
-        function: Index of the kernel among its functions.
-        statements: (m,) int32 statements of the kernel and of what it calls.
-        vectors: (num_statements of the module, dim) float32 vectors of its statements.
-        lookup: How `statements` were found in the vocabulary.
-    """
+    """A kernel, its (m,) int32 statements and those of its callees, and (num_statements, dim) float32 vectors."""
 
     module: Module
     function: int
@@ -58,14 +50,7 @@ class Kernel:
 def read_kernels(
     source: Source, embedding: Embedding, embedding_id: str | None, options: CompileOptions | None = None
 ) -> list[Kernel]:
-    """Read the kernels of a file or a text, in its order, for a head trained on the embedding of a fingerprint.
-
-    Raises:
-        InputError: There is no kernel, or the input is missing, empty or of an unknown kind.
-        CompileError: The compiler refuses the source.
-        IRError: The IR can't be read.
-        AssetError: The head was trained on another embedding, and not on one that this one extends.
-    """
+    """Read the kernels of a file or a text, in its order, for a head trained on the embedding of a fingerprint."""
     if embedding_id is not None:
         embedding = embedding.version(embedding_id)
     module = load_module(source, options=options, abstraction=embedding.abstraction)
@@ -87,11 +72,7 @@ def kernel_words(module: Module, embedding: Embedding, function: int | None = No
 
 
 def load_kernels(source: Source, kernel: str | None, options: CompileOptions | None) -> tuple[Module, list[int]]:
-    """A module with the names of its arguments, and the indices of its kernels of a name, or of all.
-
-    Raises:
-        InputError: There is no kernel, or none of that name.
-    """
+    """A module with the names of its arguments, and the indices of its kernels of a name, or of all."""
     options = options or CompileOptions()
     if options.language or (not isinstance(source, bytes) and language_of(source)):
         options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
@@ -100,11 +81,7 @@ def load_kernels(source: Source, kernel: str | None, options: CompileOptions | N
 
 
 def kernel_numbers(module: Module) -> list[int]:
-    """Indices of a module's kernels.
-
-    Raises:
-        InputError: It has none.
-    """
+    """Indices of a module's kernels; an error if it has none."""
     module.check_functions()
     kernels: list[int] = np.flatnonzero(module.function_is_kernel).tolist()
     if not kernels:
@@ -121,11 +98,7 @@ def plain_kernel_name(name: str) -> str:
 
 
 def find_kernels(module: Module, name: str) -> list[int]:
-    """Indices of the kernels of a name: the one of a mangled name or of template arguments, else all instances.
-
-    Raises:
-        InputError: No kernel has that name.
-    """
+    """Indices of the kernels of a name: the one of a mangled name or of template arguments, else all instances."""
     found = find_kernel(module, name)
     plain, arguments = split_kernel_name(name)
     if arguments or "(" in name or module.function_names[found] == name:
@@ -134,12 +107,7 @@ def find_kernels(module: Module, name: str) -> list[int]:
 
 
 def find_kernel(module: Module, name: str) -> int:
-    """Index of the kernel of a name: mangled, demangled, or plain; of several instances, the most similar one.
-
-    Raises:
-        CompileError: The kernel of that name does not compile.
-        InputError: No kernel has that name; says which there are, nearest first.
-    """
+    """Index of the kernel of a name: mangled, demangled, or plain; of several instances, the most similar one."""
     kernels = kernel_numbers(module)
     for number in kernels:
         if module.function_names[number] == name:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Bools, Floats, Ints
 from ncc.ir.reader.module import Module
 from ncc.kernels.execution import Execution
-from ncc.kernels.launch import Launch, Threads, given_arguments, launch_threads, outer_threads, threads_of
+from ncc.kernels.launch import Launch, Threads, launch_threads, outer_threads, threads_of
 
 _MOST_COLUMNS = 16384
 _LARGEST_VALUES = 2**25
@@ -29,23 +29,14 @@ _UNKNOWN = 2
 
 @dataclass(frozen=True, eq=False)
 class ThreadSample:
-    """Threads of a launch, weighted.
-
-    Attributes:
-        threads: What they are.
-        num_blocks: Blocks that an estimate rests on; 0 if weights are exact.
-    """
+    """Weighted threads, and the number of blocks that an estimate rests on; 0 if weights are exact."""
 
     threads: Threads
     num_blocks: int = 0
 
 
-def sample_blocks(module: Module, kernel: int, launch: Launch, inferred: dict[int, float]) -> ThreadSample:
-    """Choose threads of the blocks that differ, weighted by the number of blocks like them.
-
-    ``inferred`` are values of arguments that are not given, by node.
-    """
-    values = given_arguments(module, kernel, launch) | inferred
+def sample_blocks(module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> ThreadSample:
+    """Choose threads of the blocks that differ for values of arguments, weighted by the number of blocks like them."""
     tried = _Tried(module, kernel, launch, values)
     if not any(axis.differs for axis in tried.axes):
         return ThreadSample(launch_threads(launch))
@@ -68,8 +59,7 @@ class _Tried:
         for _ in range(_MOST_ROUNDS):
             threads = outer_threads(launch, _numbers(launch, [axis.points for axis in self.axes]))
             num = len(threads.weight)
-            arguments = {node: np.full(num, float(value)) for node, value in values.items()}
-            trial = Execution(module, kernel, threads, arguments, 1.0)
+            trial = Execution(module, kernel, threads, values, 1.0)
             shape = [len(axis.points) for axis in self.axes]
             signs = np.stack(trial.signs() or [np.zeros(num, np.int8)], axis=1).reshape(*shape, -1)
             times = np.stack(list(trial.times.values()), axis=1).reshape(*shape, -1)
@@ -90,13 +80,7 @@ class _Tried:
 
 
 class _Axis:
-    """One dimension of a grid.
-
-    Attributes:
-        points: (k,) int64 blocks that were tried, in order.
-        differs: Whether any two of them do not do the same.
-        is_exact: Whether what lies between follows from them.
-    """
+    """Blocks tried along a dimension, (k,) int64, whether they differ, and whether those between follow from them."""
 
     def __init__(self, size: int, first: int, most: int) -> None:
         self.size, self.most = size, most

@@ -32,12 +32,10 @@ from ncc.kernels.addresses import (
     thread_strides,
 )
 from ncc.kernels.control_flow import find_loops
-from ncc.kernels.execution import Execution, LoopTrips
+from ncc.kernels.execution import DEFAULT_TRIP_COUNT, Execution, LoopTripCount
 from ncc.kernels.instructions import Instruction, decode
-from ncc.kernels.launch import Threads, argument_types
+from ncc.kernels.launch import argument_types
 
-DEFAULT_TRIP_COUNT = 8.0
-"""Times that a loop is assumed to run if the code does not say."""
 _MAX_CALL_DEPTH = 4
 _MAX_WEIGHT = 1e12
 _MAX_STATEMENTS = 30_000
@@ -87,32 +85,8 @@ FEATURE_NAMES: tuple[str, ...] = (
 
 
 @dataclass(frozen=True, eq=False)
-class LaunchContext:
-    """A kernel's launch, as far as it is known.
-
-    Attributes:
-        threads: Weighted threads.
-        arguments: Node of a kernel's argument → its value in each thread.
-        keep_clamped_strides: See `ncc.kernels.addresses.thread_strides`.
-    """
-
-    threads: Threads
-    arguments: dict[int, Floats]
-    keep_clamped_strides: bool = False
-
-
-@dataclass(frozen=True, eq=False)
 class CountedStatement:
-    """A statement in the ledger.
-
-    Attributes:
-        instruction: The statement.
-        weight: How often a thread runs it.
-        amounts: Kinds of work with their amount each time: lanes, bytes, operations.
-        accesses: Its accesses of memory.
-        is_divergent: Whether it is a branch that neighboring threads may take differently.
-        depth: Loops around it.
-    """
+    """A statement in the ledger: how often a thread runs it, and the kinds and amounts of its work each time."""
 
     instruction: Instruction
     weight: float
@@ -124,20 +98,7 @@ class CountedStatement:
 
 @dataclass(eq=False)
 class _Call:
-    """A call of a function that has a body, or of the kernel itself, which no statement calls.
-
-    Attributes:
-        function: Index of the function.
-        weight: How often a thread makes the call.
-        strides: Argument → its stride.
-        spaces: Argument → memory that it points into.
-        values: Argument → its value in each thread, if it is known.
-        caller: The call that led here, and the statement that makes this one.
-        depth: How many calls led here.
-        statements: The ledger.
-        structure: What loops there are.
-        loops: The same at the launch.
-    """
+    """A call of a function that has a body, or of the kernel itself: strides, spaces and values of its arguments."""
 
     function: int
     weight: float
@@ -148,7 +109,7 @@ class _Call:
     depth: int = 0
     statements: list[CountedStatement] = field(default_factory=list)
     structure: Counter[str] = field(default_factory=Counter)
-    loops: list[LoopTrips] = field(default_factory=list)
+    execution: Execution | None = None
 
     def is_reached_without(self, statements: frozenset[int]) -> bool:
         """Whether no call that leads here is one of some statements."""
@@ -157,13 +118,7 @@ class _Call:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A kernel's ledger: its calls in order, a function's statements once for each call of it.
-
-    Attributes:
-        module: The module.
-        function: Index of the kernel.
-        excluded: Statements that are not counted, as if they did nothing.
-    """
+    """A kernel's ledger: its calls in order, a function's statements once for each call, but for those excluded."""
 
     module: Module
     function: int
@@ -211,9 +166,9 @@ class Work:
         return tuple((access, counted.weight) for counted in self.statements for access in counted.accesses)
 
     @cached_property
-    def loops(self) -> tuple[LoopTrips, ...]:
+    def loops(self) -> tuple[LoopTripCount, ...]:
         """The loops at the launch."""
-        return tuple(loop for call in self._counted_calls() for loop in call.loops)
+        return tuple(loop for call in self._counted_calls() if call.execution for loop in call.execution.loops)
 
     @cached_property
     def dimensions(self) -> frozenset[str]:
@@ -249,41 +204,42 @@ class Work:
         return np.array(counts + [structure[name] for name in _STRUCTURE], np.float64)
 
 
-def count_work(module: Module, function: int, context: LaunchContext | None = None) -> Work:
-    """Count what a kernel and the functions that it calls do.
+def count_work(
+    module: Module, function: int, execution: Execution | None = None, keep_clamped_strides: bool = False
+) -> Work:
+    """Count what a kernel and the functions that it calls do, at a launch where the kernel's execution is given.
 
     Calls are followed to a depth of four, and until thirty thousand statements are counted: OpenCL has no recursion,
     but any IR may come this way. Without a launch, loops whose end is not known run `DEFAULT_TRIP_COUNT` times, and
     all branches are taken.
     """
-    calls = [_Call(function, 1.0, {}, argument_spaces(module, function), context.arguments if context else {})]
+    calls = [_Call(function, 1.0, {}, argument_spaces(module, function), {}, execution=execution)]
     num_statements = 0
     for call in calls:  # grows
-        found = _Counting(module, call, context).count()
+        called = _Counting(module, call, keep_clamped_strides).count()
         num_statements += 1 + len(module.body(call.function))
         if num_statements > _MAX_STATEMENTS:
             del calls[calls.index(call) + 1 :]
             break
-        calls += found if call.depth < _MAX_CALL_DEPTH else []
+        calls += called if call.depth < _MAX_CALL_DEPTH else []
     return Work(module, function, tuple(calls))
 
 
 class _Counting:
     """Counts one function, called with certain arguments."""
 
-    def __init__(self, module: Module, call: _Call, context: LaunchContext | None) -> None:
-        self.module, self.call, self.execution = module, call, None
-        self.stride = thread_strides(
-            module, call.function, call.strides, bool(context and context.keep_clamped_strides)
-        )
+    def __init__(self, module: Module, call: _Call, keep_clamped_strides: bool) -> None:
+        self.module, self.call = module, call
+        if call.caller and (execution := call.caller[0].execution):
+            call.execution = Execution(module, call.function, execution.threads, call.values)
+        self.execution = call.execution
+        self.stride = thread_strides(module, call.function, call.strides, keep_clamped_strides)
         self.spaces = PointerSpaces(module, call.spaces)
         self.frequency: dict[int, float] = {}
         self.depth: Counter[int] = Counter()
         self._count_loops()
-        if context:
-            self.execution = Execution(module, call.function, context.threads, call.values, DEFAULT_TRIP_COUNT)
-            self.frequency = self.execution.frequency
-            call.loops += self.execution.loops
+        if self.execution:
+            self.frequency = self.execution.block_frequency
 
     def count(self) -> list[_Call]:
         """Write the ledger; return the calls of functions that have a body."""
@@ -355,10 +311,10 @@ class _Counting:
         for loop in find_loops(self.module, self.call.function):
             structure["loops"] += 1
             self.depth.update(loop.blocks)
-            open_depth.update(loop.blocks if loop.trips is None else ())
+            open_depth.update(loop.blocks if loop.trip_count is None else ())
             for block in loop.blocks:
-                self.frequency[block] = self.frequency.get(block, 1.0) * (loop.trips or DEFAULT_TRIP_COUNT)
-                fixed[block] = min(fixed.get(block, 1.0) * (loop.trips or 1.0), _MAX_WEIGHT)
+                self.frequency[block] = self.frequency.get(block, 1.0) * (loop.trip_count or DEFAULT_TRIP_COUNT)
+                fixed[block] = min(fixed.get(block, 1.0) * (loop.trip_count or 1.0), _MAX_WEIGHT)
         structure["depth"] = max(self.depth.values(), default=0)
         structure["open_depth"] = max(open_depth.values(), default=0)
         structure["fixed_trips"] = max(fixed.values(), default=0)  # type: ignore[assignment]

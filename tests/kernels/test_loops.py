@@ -24,7 +24,7 @@ def loops(blocks: str) -> dict[str, tuple[str, int | None]]:
         return module.node_name(int(module.basic_block_label[block]))
 
     return {
-        name(loop.header): (" ".join(name(block) for block in sorted(loop.blocks)), loop.trips)
+        name(loop.header): (" ".join(name(block) for block in sorted(loop.blocks)), loop.trip_count)
         for loop in find_loops(module, 0)
     }
 

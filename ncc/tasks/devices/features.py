@@ -17,9 +17,10 @@ from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.native import OPCODES
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
+from ncc.kernels.execution import Execution
 from ncc.kernels.launch import Launch, argument_types, launch_threads
 from ncc.kernels.reading import LONGEST
-from ncc.kernels.work import FEATURE_NAMES, LaunchContext, count_work
+from ncc.kernels.work import FEATURE_NAMES, count_work
 from ncc.system.files.text import MAX_BYTES
 
 _MAX_WGSIZE = 1 << 16
@@ -133,8 +134,8 @@ def launch_work(module: Module, function: int, dimensions: int, excluding: Colle
     for items in _DATA_ITEMS:
         side = int(side_length(items, dimensions))
         threads = launch_threads(Launch.of([max(side // width, 1) for width in block], block, {}))
-        arguments = {node: np.full(len(threads.weight), float(side)) for node in integers}
-        work = count_work(module, function, LaunchContext(threads, arguments)).without(excluding)
+        execution = Execution(module, function, threads, dict.fromkeys(integers, float(side)))
+        work = count_work(module, function, execution).without(excluding)
         parts += [[work.dynamic[name] for name in _KINDS], cpu_cycles(work)]
     return np.log1p(np.concatenate(parts))
 

@@ -10,11 +10,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ncc.ir.reader.module import Module, NodeKind
-from ncc.kernels.addresses import POINTER_STEPS, Access, access_pattern
+from ncc.ir.reader.module import Module
+from ncc.kernels.addresses import Access, access_pattern, base_argument
 from ncc.kernels.bounds import WorkBound, work_lower_bound
-from ncc.kernels.launch import Launch, argument_names, argument_types, converted
-from ncc.kernels.profile import LaunchedKernel, profile_launch
+from ncc.kernels.execution import Execution
+from ncc.kernels.launch import Launch, argument_names, argument_types, converted, given_arguments
+from ncc.kernels.profile import LaunchProfile, run_launch
 from ncc.tasks.gpus.cards import Card
 from ncc.tasks.gpus.host import ReadArguments
 
@@ -32,7 +33,6 @@ _CYCLES = {"memory": 400.0, "shared": 25.0, "double": 16.0, "division": 30.0, "s
 _OVERHEAD_S = 2e-6
 _SHARED = re.compile(r"addrspace\(3\) (?:global|constant) (.*?)(?:, align|, section|$)")
 _ARRAY = re.compile(r"\[(\d+) x ")
-_MOST_STEPS = 64
 _TINY = 1e-12
 OVERHEAD = "launch overhead"
 _SHORTEST_S = 1.7e-6
@@ -56,7 +56,7 @@ class Work:
         assumed: Lower bound with arguments inferred from the launch's sizes too.
     """
 
-    launched: LaunchedKernel
+    launched: LaunchProfile
     known: ReadArguments
     sector_bytes: float
     store_bytes: float
@@ -89,23 +89,24 @@ def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArgumen
         and launch.arguments.keys().isdisjoint((str(number), names[number]))
         and (held := converted(value, types[number])) is not None
     }
-    launched = profile_launch(module, kernel, replace(launch, arguments=read | dict(launch.arguments)))
+    run = run_launch(module, kernel, replace(launch, arguments=read | dict(launch.arguments)))
+    launched = run.profile()
     moved: dict[int, float] = defaultdict(float)
     alike: dict[int, float] = defaultdict(float)
     loads, stores = 0.0, 0.0
-    base = {node: number for number, node in enumerate(arguments)}
-    for access, weight in launched.accesses:
+    for access, weight in run.work.accesses:
         if access.space != "global" or not weight:
             continue
         sectors = _sector_bytes(access) * weight * launch.num_threads
-        number = _base(module, access.pointer, base)
+        number = base_argument(module, access.pointer, arguments)
         moved[number] += sectors
         alike[number] += sectors if access.stride else max(access.num_bytes * weight, _SECTOR)
         loads += sectors if access.kind == "load" else 0
         stores += sectors if access.kind == "store" else 0
-    told, full = launched.launch, dict(launched.launch.arguments) | dict(launched.guessed)
-    least = _least(module, kernel, launched, launch if known.solved or known.conflicts else told)
-    is_assumed = bool(launched.guessed or known.solved) and not known.conflicts
+    assumed = least = WorkBound() if run.num_sampled_blocks else work_lower_bound(run.execution, launch)
+    if (run.inferred or known.solved or known.conflicts) and not run.num_sampled_blocks:
+        given = given_arguments(module, kernel, launch if known.solved or known.conflicts else launched.launch)
+        least = work_lower_bound(Execution(module, kernel, run.execution.threads, given), launch)
     return Work(
         launched=launched,
         known=known,
@@ -116,14 +117,8 @@ def count_launch(module: Module, kernel: int, launch: Launch, known: ReadArgumen
         buffer_bytes=sum(known.buffers.get(number, 0.0) for number in moved),
         shared_bytes=_shared_bytes(module, kernel),
         least=least,
-        assumed=_least(module, kernel, launched, replace(told, arguments=full)) if is_assumed else least,
+        assumed=least if known.conflicts else assumed,
     )
-
-
-def _least(module: Module, kernel: int, launched: LaunchedKernel, launch: Launch) -> WorkBound:
-    if launched.threads is None or launched.estimated_from:
-        return WorkBound()
-    return work_lower_bound(module, kernel, launch, launched.threads)
 
 
 def _sector_bytes(access: Access) -> float:
@@ -136,23 +131,6 @@ def _sector_bytes(access: Access) -> float:
     if pattern == "strided":
         return max(access.num_bytes, min(abs(access.stride), _SECTOR))
     return max(access.num_bytes, _SECTOR)
-
-
-def _base(module: Module, pointer: int, arguments: Mapping[int, int]) -> int:
-    """Index of the argument that a pointer starts from; -1 for others."""
-    waiting, seen = [pointer], set[int]()
-    while waiting and len(seen) < _MOST_STEPS:
-        node = waiting.pop()
-        if node in arguments:
-            return arguments[node]
-        if node < 0 or node in seen or module.node_kind[node] != NodeKind.RESULT:
-            continue
-        seen.add(node)
-        definition = int(module.node_definition[node])
-        if module.opcode_name(definition) in POINTER_STEPS:
-            operands = module.operands(definition)
-            waiting += operands[::2] if module.opcode_name(definition) == "phi" else operands
-    return -1
 
 
 def _shared_bytes(module: Module, kernel: int) -> float:
@@ -289,7 +267,7 @@ def launch_columns(work: Work, card: Card) -> dict[str, float]:
             columns[f"{title}_{name}"] - math.log10(peak / card.bandwidth) for name, peak in peaks.items()
         )
     known = {float(number) for number in (*work.known.values, *work.known.buffers)}
-    unbounded = launched.unbounded
+    unbounded = launched.data_dependent_loops
     columns |= {
         "sector_bytes": log(work.sector_bytes + 1),
         "compulsory_bytes": log(work.compulsory_bytes + 1),
@@ -305,8 +283,8 @@ def launch_columns(work: Work, card: Card) -> dict[str, float]:
         "unbounded": float(len(unbounded)),
         "unbounded_depth": float(max((loop.depth for loop in unbounded), default=0)),
         "loops": float(len(launched.loops)),
-        "log_max_trip_count": math.log10(1 + max((loop.trips or 0.0 for loop in launched.loops), default=0.0)),
+        "log_max_trip_count": math.log10(1 + max((loop.trip_count or 0.0 for loop in launched.loops), default=0.0)),
         "depth": float(max((loop.depth for loop in launched.loops), default=0)),
-        "guessed": float(len(launched.guessed)),
+        "guessed": float(len(launched.inferred_arguments)),
     }
     return columns
