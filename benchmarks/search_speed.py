@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow
 
-from ncc.learning.embedding.embedding import normalised
+from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import load_pooler
 from ncc.system.files.provenance import command_line, environment
 from ncc.system.files.writing import write_atomically
@@ -47,7 +47,7 @@ def write_index(folder: Path, functions: int, rng: np.random.Generator) -> None:
                     "num_statements": lines,
                 }
             )
-            vectors = normalised(rng.standard_normal((count, pooler.dim), np.float32)).astype(np.float16)
+            vectors = l2_normalize(rng.standard_normal((count, pooler.dim), np.float32)).astype(np.float16)
             writer.add((path, None, f"{number:032x}", None), table, vectors)
 
 

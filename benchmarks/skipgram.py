@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.counts import CorpusCounts
-from ncc.learning.embedding.skipgram import skipgram_loss, train_skipgram
+from ncc.learning.embedding.skipgram import WeightedPairs, skipgram_loss, train_skipgram
 from ncc.learning.embedding.train import load_corpora
 from ncc.learning.embedding.vocabulary import build_vocabulary
 from ncc.system.files.provenance import command_line, environment
@@ -91,7 +91,7 @@ def held_out(test: Pairs, vectors: NDArray, contexts: NDArray, prior: NDArray | 
         vectors = np.hstack([vectors, np.ones((len(vectors), 1), np.float32)])
         contexts = np.hstack([contexts, np.log(np.maximum(prior, 1e-9))[:, None].astype(np.float32)])
     center, context, count = test.ordered()
-    return skipgram_loss(center, context, count.astype(float), vectors, contexts)
+    return skipgram_loss(WeightedPairs.from_counts(center, context, count, len(vectors)), vectors, contexts)
 
 
 def run_gensim(train: Pairs, test: Pairs, words: Sequence[str], dim: int) -> dict:

@@ -22,7 +22,7 @@ from ncc.learning.corpus.recipe import find_files, load_recipe
 from ncc.learning.embedding.backoff import generalize
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.encoder.pooling import POOLERS, load_pooler
-from ncc.learning.programs.ir_cache import Compiler
+from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.system.files.provenance import command_line, environment
 from ncc.system.files.writing import write_atomically
 from ncc_lab.retrieval.pools import Build, compile_file
@@ -32,7 +32,7 @@ RESULT = Path(__file__).with_name("results") / "vector_speed.json"
 
 def compiled_texts(projects: list[str], kept: Path, wanted: int) -> tuple[list[bytes], int]:
     """Texts of modules until they have so many functions, and how many that is."""
-    compiler = Compiler(kept / "headers", kept)
+    compiler = CachingCompiler(kept / "headers", kept)
     texts, functions = [], 0
     files = {file.path: file for project in projects for file in find_files(load_recipe(project)) if file.attempts}
     for file in files.values():

@@ -11,7 +11,7 @@ from ncc.ir.reader.native import OPCODES
 from ncc.ir.reader.reader import read_module
 from ncc.kernels.work import FEATURE_NAMES
 from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder
-from ncc.learning.embedding.embedding import Embedding, normalised
+from ncc.learning.embedding.embedding import Embedding, l2_normalize
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
 from ncc.learning.encoder.config import EncoderConfig, program_encoder
 from ncc.learning.encoder.linear import LinearEncoder
@@ -65,7 +65,7 @@ def small_embedding(seed: int = 0, min_count: int = 3) -> Embedding:
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), min_count)
     vocabulary = Vocabulary(vocabulary.words, vocabulary.counts)
     vectors = np.random.default_rng(seed).normal(size=(len(vocabulary), DIM)).astype(np.float16)
-    return Embedding(vocabulary, normalised(vectors.astype(np.float32)), about={"note": "random"})
+    return Embedding(vocabulary, l2_normalize(vectors.astype(np.float32)), about={"note": "random"})
 
 
 def pattern_counts(name: str = "saxpy.clang22.ll") -> PatternCounts:
@@ -84,7 +84,7 @@ def small_encoder(seed: int = 8) -> LinearEncoder:
         weights=rng.integers(-127, 128, (len(keys), DIM)).astype(np.int8),
         scale=rng.uniform(0.001, 0.01, len(keys)).astype(np.float32),
         center=rng.normal(size=DIM).astype(np.float32),
-        anchors=normalised(rng.normal(size=(_CLASSES, DIM // 2)).astype(np.float32)),
+        anchors=l2_normalize(rng.normal(size=(_CLASSES, DIM // 2)).astype(np.float32)),
         num_classes=DIM // 2,
         common_component_weight=0.2,
         sharpness=10.0,

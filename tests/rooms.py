@@ -57,7 +57,7 @@ from ncc.kernels.measure.timing import KernelTimer, TimingRequest, strip_other_k
 from ncc.kernels.reading import read_kernels
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build
-from ncc.learning.corpus.build import Batch, CorpusReport, Tally, build_corpus
+from ncc.learning.corpus.build import Batch, CorpusReport, build_corpus
 from ncc.learning.corpus.recipe import Attempt, CorpusFile, Recipe, Source, find_files, load_recipe
 from ncc.learning.data import archives
 from ncc.learning.data import registry as data
@@ -75,14 +75,14 @@ from ncc.learning.embedding.counts import (
     CorpusCounts,
     CountsBuilder,
     load_counts,
-    merge_counts,
     save_counts,
+    sum_counts,
     width_folder,
 )
-from ncc.learning.embedding.embedding import Embedding, compose_missing, load_embedding, normalised, save_embedding
+from ncc.learning.embedding.embedding import Embedding, compose_missing, l2_normalize, load_embedding, save_embedding
 from ncc.learning.embedding.extend import extend_embedding
 from ncc.learning.embedding.gensim import PairStream, train_gensim
-from ncc.learning.embedding.skipgram import Tiling, WeightedPairs, add_gradients, skipgram_loss, train_skipgram
+from ncc.learning.embedding.skipgram import WeightedPairs, skipgram_loss, train_skipgram
 from ncc.learning.embedding.subwords import subword_matrix, subwords_of
 from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
@@ -104,7 +104,7 @@ from ncc.learning.encoder.pooling import POOLERS, MeanPooler, load_encoder, load
 from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs import labelled as samples
-from ncc.learning.programs.ir_cache import Compiler, ProgramReader, file_key
+from ncc.learning.programs.ir_cache import CachingCompiler, ProgramReader, file_key
 from ncc.learning.programs.labelled import (
     LabelledFiles,
     ProgramSamples,

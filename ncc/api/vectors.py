@@ -196,7 +196,7 @@ def embed(
     module = load_module(source, options=options, language=language, abstraction=pooler.abstraction)
     module.check_functions()
     return EmbeddedModule(
-        module=module, pooler=pooler, lookup=pooler.embedding.look_up(module.texts).over(module.text_id)
+        module=module, pooler=pooler, lookup=pooler.embedding.look_up(module.texts).expand(module.text_id)
     )
 
 

@@ -48,7 +48,7 @@ def graph(
 
     def work(name: Input) -> tuple[dict[str, Any], str]:
         xfg = api.build_graph(name, options=options)
-        unknown_rate = api.load_embedding().look_up(xfg.module.texts).over(xfg.module.text_id).unknown_rate
+        unknown_rate = api.load_embedding().look_up(xfg.module.texts).expand(xfg.module.text_id).unknown_rate
         counts = {kind.name.lower(): int((xfg.kind == kind).sum()) for kind in EdgeKind}
         fields: dict[str, Any] = {
             "num_statements": xfg.module.num_statements,

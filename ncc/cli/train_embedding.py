@@ -34,9 +34,6 @@ def train_embedding(
     seed: Seed = 204,
     threads: Annotated[int, typer.Option(help="Threads for matrix products.")] = 1,
     device: TorchDevice = "cpu",
-    tensorboard: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write curves for TensorBoard here.")
-    ] = None,
     extend: Annotated[
         str | None,
         typer.Option(

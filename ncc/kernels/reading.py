@@ -55,11 +55,11 @@ def read_kernels(
         embedding = embedding.version(embedding_id)
     module = load_module(source, options=options, abstraction=embedding.abstraction)
     kernels = kernel_numbers(module)
-    lookup = embedding.look_up(module.texts).over(module.text_id)
+    lookup = embedding.look_up(module.texts).expand(module.text_id)
     vectors = embedding.vectors[lookup.word]
     reachable = [reachable_statements(module, kernel) for kernel in kernels]
     return [
-        Kernel(module, kernel, statements, vectors, lookup.over(statements))
+        Kernel(module, kernel, statements, vectors, lookup.expand(statements))
         for kernel, statements in zip(kernels, reachable, strict=True)
     ]
 

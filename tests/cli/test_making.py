@@ -178,18 +178,6 @@ def test_a_device_head_needs_the_tables(ncc, tmp_path):
     assert not (tmp_path / "head").exists()
 
 
-def test_curves_are_written_for_tensorboard(ncc, corpus, tmp_path):
-    pytest.importorskip("tensorboard")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    arguments = ["--dim", "4", "--epochs", "3", "--min-count", "3", "--tensorboard", tmp_path / "curves"]
-    finished = ncc("train", "embedding", corpus, "-o", tmp_path / "out", *arguments)
-    assert finished.code == 0, finished.err
-    events = EventAccumulator(str(tmp_path / "curves"))
-    events.Reload()
-    assert [event.step for event in events.Scalars("loss")] == [1, 2, 3]
-
-
 def test_gensim_trains_on_the_same_counts(ncc, corpus, tmp_path):
     arguments = ["--engine", "gensim", "--num-pairs", "2000", "--dim", "4", "--epochs", "2", "--min-count", "3"]
     finished = ncc("train", "embedding", corpus, "-o", tmp_path / "out", *arguments)

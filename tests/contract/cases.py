@@ -403,7 +403,7 @@ TRAINERS = (
             "threads": (0,),
             "device": ("tpu",), "extend": (NOWHERE,),
         },
-        same={"num_pairs": 5, "tensorboard": "@out_too", "progress": "@progress"}, is_slow=True,
+        same={"num_pairs": 5, "progress": "@progress"}, is_slow=True,
     ),
     Case(
         "train_encoder", "train encoder", inputs=("@out",),

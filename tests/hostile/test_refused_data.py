@@ -17,11 +17,11 @@ from tests.rooms import (
     load_abstraction,
     load_counts,
     load_recipe,
-    merge_counts,
     read_module,
     read_runtimes,
     read_table,
     save_counts,
+    sum_counts,
 )
 from tests.support.refuses import refuses
 
@@ -54,15 +54,6 @@ def test_arrays_of_counts(counts, changes, message):
     assert str(counts.path) in str(refusal.value)
 
 
-@pytest.mark.parametrize(("changes", "message"), COUNTS)
-def test_arrays_of_shards(counts, changes, message, tmp_path):
-    counts.tensors(**changes)
-    with pytest.raises(AssetError, match=message) as refusal:
-        merge_counts([counts.path], tmp_path / "sum")
-    assert "counts.safetensors: " in str(refusal.value)
-    assert not (tmp_path / "sum" / "counts.json").exists()
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -78,7 +69,7 @@ def test_arrays_of_shards(counts, changes, message, tmp_path):
 )
 def test_cards_of_counts(counts, changes, message, tmp_path):
     counts.card(**changes)
-    for load in (load_counts, lambda path: merge_counts([path], tmp_path / "sum")):
+    for load in (load_counts, lambda path: sum_counts([path])):
         with pytest.raises(AssetError, match=rf"counts\.json: .*{message}"):
             load(counts.path)
 

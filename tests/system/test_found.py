@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import Compiler, CorpusFile, InputFile, find_inputs, found, load_module, read_input
+from tests.rooms import CachingCompiler, CorpusFile, InputFile, find_inputs, found, load_module, read_input
 from tests.support.refuses import refuses
 
 LIKE_IR = "define void @name() {\n ret void\n}\n;.ll"
@@ -56,7 +56,7 @@ def test_what_becomes_a_link_after_it_was_checked_is_not_followed(tmp_path, exch
     for read in (
         load_module,
         read_input,
-        lambda one: Compiler(tmp_path).ir_of(CorpusFile(one.path, "", (), one.folder)),
+        lambda one: CachingCompiler(tmp_path).ir_of(CorpusFile(one.path, "", (), one.folder)),
     ):
         with pytest.raises(InputError, match=r"a.ll: (can't be read|is a link out of)"):
             read(file)

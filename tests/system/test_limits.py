@@ -13,8 +13,8 @@ import pytest
 from ncc.errors import AssetError, CompileError, InputError, OutputError
 from tests.rooms import (
     GIGABYTE,
+    CachingCompiler,
     CompileOptions,
-    Compiler,
     CorpusFile,
     FinishedProcess,
     compile_error,
@@ -251,7 +251,7 @@ def test_size_comes_before_reading(tmp_path, unread, name):
         else [
             compile_source,
             lambda path: compile_program(path, CompileOptions(), tmp_path),
-            lambda _: Compiler(tmp_path, kept=tmp_path).ir_of(file),
+            lambda _: CachingCompiler(tmp_path, cache=tmp_path).ir_of(file),
         ]
     )
     for read in ways:

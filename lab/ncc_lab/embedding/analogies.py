@@ -10,7 +10,7 @@ import numpy as np
 
 from ncc.arrays import Ints32
 from ncc.errors import InputError
-from ncc.learning.embedding.embedding import Embedding, normalised
+from ncc.learning.embedding.embedding import Embedding, l2_normalize
 from ncc_lab.embedding.questions import GROUPS, QuestionSet, generate_questions
 
 PUBLISHED_ANALOGIES = {"types": 40.4, "options": 84.9, "conversions": 8.9, "data structures": 87.5}
@@ -94,14 +94,14 @@ def rank_answers(embedding: Embedding, questions: Ints32) -> AnswerRanks:
         embedding: The vectors.
         questions: (num_questions, 4) int32 rows a, b, c, d, distinct in each question and with counts above 0.
     """
-    vectors = normalised(embedding.vectors)
+    vectors = l2_normalize(embedding.vectors)
     candidates = np.ascontiguousarray(vectors[embedding.vocabulary.counts > 0].T)
     among_all = np.zeros(len(questions), np.int32)
     without_query = np.zeros(len(questions), np.int32)
     for start in range(0, len(questions), _BLOCK):
         block = slice(start, start + _BLOCK)
         a, b, c, d = vectors[questions[block].T]
-        target = normalised(c + b - a)
+        target = l2_normalize(c + b - a)
         least = np.einsum("ij,ij->i", target, d) - SAME
         among_all[block] = np.count_nonzero(target @ candidates >= least[:, None], axis=1) - 1
         own = sum((np.einsum("ij,ij->i", target, word) >= least).astype(np.int32) for word in (a, b, c))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.learning.embedding.backoff import opcode_of
-from ncc.learning.embedding.embedding import Embedding, normalised
+from ncc.learning.embedding.embedding import Embedding, l2_normalize
 from ncc_lab.embedding.analogies import SAME
 from ncc_lab.embedding.statements import exact_rows
 
@@ -60,7 +60,7 @@ def score_distance(embedding: Embedding) -> DistanceScore:
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
     rows = exact_rows(embedding.vocabulary)
-    vectors = normalised(embedding.vectors[rows])
+    vectors = l2_normalize(embedding.vectors[rows])
     opcodes = [opcode_of(embedding.vocabulary.words[row]) for row in rows.tolist()]
     categories = []
     for category, members in CATEGORIES.items():

@@ -18,7 +18,7 @@ import numpy as np
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.backoff import opcode_of
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding, normalised
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, l2_normalize, load_embedding
 from ncc.system.files.pages import render_page
 from ncc.system.files.writing import check_writable, write_output
 from ncc_lab.embedding.statements import exact_rows
@@ -149,7 +149,7 @@ def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000
             f"{len(rows)} statements to show (max_words is {max_words}, the embedding has "
             f"{len(exact_rows(embedding.vocabulary))}); expected {_FEWEST} or more"
         )
-    xy = np.asarray(METHODS[method](normalised(embedding.vectors[rows]), seed), np.float32)
+    xy = np.asarray(METHODS[method](l2_normalize(embedding.vectors[rows]), seed), np.float32)
     texts = tuple(embedding.vocabulary.words[row] for row in rows.tolist())
     return Projection(rows, xy, tuple(map(family_of, texts)), texts, method)
 

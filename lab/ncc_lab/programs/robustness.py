@@ -186,7 +186,7 @@ def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[Progra
     programs = zip(*(encoded_programs(table, embedding) for table in tables), strict=True)
     predictions = [head.predict(*views) for views in programs]
     unknown = sum(
-        embedding.look_up(table.texts).over(table.text_id).unknown_rate * len(table.text_id) for table in tables
+        embedding.look_up(table.texts).expand(table.text_id).unknown_rate * len(table.text_id) for table in tables
     )
     return _Answers(
         np.stack([prediction.probability for prediction in predictions]),

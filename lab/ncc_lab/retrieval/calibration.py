@@ -22,7 +22,7 @@ from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import find_inputs, load_module
 from ncc.ir.reader.module import Module
-from ncc.learning.embedding.embedding import normalised
+from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import check_writable
@@ -111,7 +111,7 @@ def fit_calibration(pooler_id: str, vectors: Sequence[Floats32], text: Ints | No
 def _functions(module: Module, pooler: Pooler, min_statements: int) -> dict[tuple[str, str], tuple[Floats32, int]]:
     """(file, function) → its vector and a hash of its statements."""
     functions = np.flatnonzero(np.diff(module.function_start) >= min_statements).tolist()
-    vectors = normalised(pooler.vectors(module, functions))
+    vectors = l2_normalize(pooler.vectors(module, functions))
     rows = {}
     for function, vector in zip(functions, vectors, strict=True):
         start, end = module.function_start[function : function + 2].tolist()

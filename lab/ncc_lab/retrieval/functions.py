@@ -14,7 +14,7 @@ from ncc.errors import InputError, NccError
 from ncc.learning.corpus.recipe import CorpusFile, find_files, load_recipe
 from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
-from ncc.learning.programs.ir_cache import Compiler
+from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.system.files.writing import check_folder
 from ncc_lab.comparison import Comparison, Result
 from ncc_lab.figures import SEED, mean
@@ -67,7 +67,7 @@ def evaluate_functions(
     chosen = [representation for representation in known if representation.name in names]
     folder = Path(ir) if ir else cache_folder() / "functions"
     check_folder(folder)
-    compiler = Compiler(cache_folder() / "headers", folder)
+    compiler = CachingCompiler(cache_folder() / "headers", folder)
     files = _find_files(projects)
     pool_build = Build()
     queries = [Build(level="-O0"), *(Build(clang=path) for path in clang or ())]
@@ -117,7 +117,7 @@ def _find_files(projects: Sequence[str | Path]) -> dict[str, list[CorpusFile]]:
     return {name: list(files.values()) for name, files in found.items()}
 
 
-def _try_to_compile(file: CorpusFile, build: Build, compiler: Compiler) -> None:
+def _try_to_compile(file: CorpusFile, build: Build, compiler: CachingCompiler) -> None:
     with suppress(NccError):  # which is reported where the IR is asked for
         compile_file(file, build, compiler)
 

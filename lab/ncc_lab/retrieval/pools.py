@@ -19,7 +19,7 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module, plain_name
 from ncc.ir.reader.reader import read_module
 from ncc.learning.corpus.recipe import CorpusFile
-from ncc.learning.programs.ir_cache import Compiler
+from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.learning.programs.names import is_library_function
 from ncc.learning.programs.table import ProgramTable, concatenate, table_of_functions
 from ncc_lab.retrieval.methods import Units
@@ -121,7 +121,7 @@ def own_functions_of(ir: bytes, file: str, abstraction: Abstraction, *, keep_cal
     return Functions(file, tuple(names[row] for row in rows.tolist()), internal[rows], table.rows(rows))
 
 
-def compile_file(file: CorpusFile, build: Build, compiler: Compiler) -> bytes:
+def compile_file(file: CorpusFile, build: Build, compiler: CachingCompiler) -> bytes:
     """The IR of a file, compiled in a certain way."""
     attempts = tuple(
         (replace(options, clang=build.clang, optimization=build.level), header) for options, header in file.attempts

@@ -13,7 +13,7 @@ import numpy as np
 from ncc.arrays import Floats32
 from ncc.errors import AssetError
 from ncc.ir.reader.abstraction import Abstraction
-from ncc.learning.embedding.embedding import Embedding, normalised
+from ncc.learning.embedding.embedding import Embedding, l2_normalize
 from ncc.learning.embedding.vocabulary import UNKNOWN, Vocabulary
 
 _MAX_NUMBER = 1e15
@@ -44,7 +44,7 @@ def load_inst2vec(dictionary_path: str | Path, matrix_path: str | Path) -> Embed
         row_of.setdefault(modernize_statement(text), row)
     unknown = [row_of.pop(token) for token in ("!UNK", UNKNOWN) if token in row_of]
     vectors = matrix[list(row_of.values())]
-    last = matrix[unknown[:1]] if unknown else normalised(vectors).mean(axis=0, keepdims=True)
+    last = matrix[unknown[:1]] if unknown else l2_normalize(vectors).mean(axis=0, keepdims=True)
     counts = np.ones(len(row_of) + 1, np.int64)
     counts[-1] = bool(unknown)
     about = {
@@ -53,7 +53,7 @@ def load_inst2vec(dictionary_path: str | Path, matrix_path: str | Path) -> Embed
         "num_published_words": len(dictionary),
     }
     vocabulary = Vocabulary((*row_of, UNKNOWN), counts)
-    return Embedding(vocabulary, normalised(np.concatenate([vectors, last])), Abstraction.paper(), about)
+    return Embedding(vocabulary, l2_normalize(np.concatenate([vectors, last])), Abstraction.paper(), about)
 
 
 def _read_dictionary(path: Path) -> dict[str, int]:

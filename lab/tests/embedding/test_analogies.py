@@ -15,7 +15,7 @@ from lab.tests.rooms import (
     score_groups,
 )
 from ncc.errors import InputError
-from tests.rooms import Embedding, Vocabulary, normalised
+from tests.rooms import Embedding, Vocabulary, l2_normalize
 
 OPCODES = ("add", "sub", "mul", "and", "or", "xor", "shl")
 TYPES = ("i8", "i16", "i32", "i64", "<4 x i32>", "<8 x i16>")
@@ -26,7 +26,7 @@ FILLERS = [f"ret [{length} x i8] <%ID>" for length in range(200)]
 def embedding_of(vectors: np.ndarray, words: list[str]) -> Embedding:
     counts = np.array([*([3] * len(words)), 0])
     vectors = np.concatenate([vectors, np.ones((1, vectors.shape[1]))]).astype(np.float32)
-    return Embedding(Vocabulary((*words, "<unknown>"), counts), normalised(vectors))
+    return Embedding(Vocabulary((*words, "<unknown>"), counts), l2_normalize(vectors))
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lab.tests.rooms import CATEGORIES, score_distance
-from tests.rooms import Embedding, Vocabulary, normalised
+from tests.rooms import Embedding, Vocabulary, l2_normalize
 
 ADDS = [f"<%ID> = add {type_} <%ID>, <%ID>" for type_ in ("i8", "i16", "i32", "i64")]
 BITWISE = [f"<%ID> = {opcode} i32 <%ID>, <INT>" for opcode in ("and", "or", "xor", "shl", "lshr", "ashr")]
@@ -16,7 +16,7 @@ WORDS = [*ADDS, *BITWISE, *RETS, *OTHERS, CAST, "<%ID> = fsub float <%ID>, <%ID>
 
 def embedding_of(vectors: np.ndarray, words: list[str], unseen: int = 0) -> Embedding:
     counts = np.array([*([2] * (len(words) - unseen)), *([0] * unseen)])
-    return Embedding(Vocabulary(tuple(words), counts), normalised(vectors.astype(np.float32)))
+    return Embedding(Vocabulary(tuple(words), counts), l2_normalize(vectors.astype(np.float32)))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from lab.tests.rooms import FAMILIES, MARKS, Projection, project, write_html, write_png
 from ncc.errors import InputError, OutputError
-from tests.rooms import Embedding, Vocabulary, normalised
+from tests.rooms import Embedding, Vocabulary, l2_normalize
 
 ADDS = [f"<%ID> = add i{width} <%ID>, <INT>" for width in range(1, 31)]
 LOADS = [f"<%ID> = load i{width}, ptr <%ID>, align 4" for width in range(1, 31)]
@@ -23,7 +23,7 @@ def embedding() -> Embedding:
     counts = np.array([*range(10, 70), 5, 0])
     centers = np.repeat(np.eye(2, 8), 30, axis=0)
     noise = np.random.default_rng(1).normal(scale=0.05, size=(62, 8))
-    return Embedding(Vocabulary(words, counts), normalised((np.r_[centers, np.eye(2, 8)] + noise).astype(np.float32)))
+    return Embedding(Vocabulary(words, counts), l2_normalize((np.r_[centers, np.eye(2, 8)] + noise).astype(np.float32)))
 
 
 @pytest.fixture(scope="module")

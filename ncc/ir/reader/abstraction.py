@@ -37,7 +37,7 @@ class Abstraction:
     def __post_init__(self) -> None:
         if self.max_struct_fields is not None and not 0 <= self.max_struct_fields < 1 << 31:
             value = f"{self.max_struct_fields!s:.40}"
-            raise InputError(f"max_struct_fields is {value}; expected 0 or more and less than 2^31, or None")
+            raise InputError(f"max_struct_fields is {value}; expected 0 or more and less than 2^31")
 
     @classmethod
     def paper(cls) -> "Abstraction":

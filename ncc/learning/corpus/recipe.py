@@ -3,11 +3,10 @@
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from msgspec import ValidationError, convert
 
@@ -20,15 +19,7 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
 from ncc.learning.programs.ir_cache import Attempts
 
-_EXPECTED: dict[Any, str] = {
-    str: "a string",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    tuple[str, ...]: "a list of strings",
-    tuple[int, ...]: "a list of whole numbers",
-}
-"""What a value of each type is called; fields of other types are read by themselves."""
+_Table = TypeVar("_Table")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +36,14 @@ class Source:
     """One source of a corpus: files of a folder and the ways to compile them.
 
     Attributes:
-        name: What reports call it.
+        name: Name in reports.
         folder: Folder, searched recursively; environment variables are expanded.
         patterns: Globs below the folder; empty takes every extension that ncc reads.
         exclude: Globs of files to leave out.
         optimization: Levels; each file is compiled at every one, or at one of them if ``one_level`` is set.
         one_level: Choose the level by the file's name, so that a large source costs one compilation a file.
-        share: Part of the files to take, chosen by their names.
-        attempts: Tried in order until one compiles.
+        share: Fraction of the files to take, chosen by their names.
+        attempts: Attempts in order, until one compiles.
         include_paths, defines: as for `CompileOptions`; relative paths are below ``folder``.
         commands: A ``compile_commands.json`` below ``folder``, as CMake and others write: takes the files that it
             names (and ``patterns`` match) with their header paths, macros, language standards and target features.
@@ -71,11 +62,11 @@ class Source:
     commands: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the share and the optimization levels."""
         if not 0 < self.share <= 1:
             raise InputError(f"source {self.name}: share is {self.share}; expected more than 0 and at most 1")
-        if not self.optimization:
-            raise InputError(f"source {self.name}: no optimization level is named")
+        for name in ("optimization", "attempts"):
+            if not getattr(self, name):
+                raise InputError(f"source {self.name}: {name} is empty; expected one or more")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +74,11 @@ class Recipe:
     """A corpus: its sources, how statements are abstracted, and how contexts are counted.
 
     Attributes:
-        name: What reports call it.
-        sources: Where the files are.
+        name: Name in reports.
+        sources: Sources of the files.
         widths: Context sizes in hops; each gets counts of its own, from one compilation.
         max_degree: Identifiers with more statements connect nothing; see `ncc.ir.graph.contexts.count_contexts`.
-        abstraction: Of the statements.
+        abstraction: Abstraction of the statements.
     """
 
     name: str
@@ -96,8 +87,14 @@ class Recipe:
     max_degree: int | None = None
     abstraction: Abstraction = field(default_factory=Abstraction)
 
+    def __post_init__(self) -> None:
+        if not self.widths or not all(1 <= width <= MAX_WIDTH for width in self.widths):
+            raise InputError(f"recipe {self.name}: widths is {list(self.widths)}; expected numbers 1 to {MAX_WIDTH}")
+        if self.max_degree is not None and not 2 <= self.max_degree < 1 << 31:
+            raise InputError(f"recipe {self.name}: max_degree is {self.max_degree!s:.40}; expected 2 or more")
+
     def compiled_with(self, options: CompileOptions) -> "Recipe":
-        """The same with a user's header paths, macros, flags and compilation database, for all of its sources."""
+        """Add a user's header paths, macros, flags and compilation database to all sources."""
         folders = tuple(str(Path(folder).absolute()) for folder in options.include_paths)
         commands = str(Path(options.commands).absolute()) if options.commands else None
         sources = (
@@ -105,20 +102,13 @@ class Recipe:
                 source,
                 include_paths=(*source.include_paths, *folders),
                 defines=(*source.defines, *options.defines),
-                attempts=tuple(replace(one, flags=(*one.flags, *options.flags)) for one in source.attempts),
+                attempts=tuple(replace(attempt, flags=(*attempt.flags, *options.flags)) for attempt in source.attempts),
                 patterns=source.patterns or (("**/*",) if commands else ()),  # those that the database names below it
                 commands=commands or source.commands,
             )
             for source in self.sources
         )
         return replace(self, sources=tuple(sources))
-
-    def __post_init__(self) -> None:
-        """Check the widths and the degree."""
-        if not self.widths or not all(1 <= width <= MAX_WIDTH for width in self.widths):
-            raise InputError(f"recipe {self.name}: widths is {list(self.widths)}; expected numbers 1 to {MAX_WIDTH}")
-        if self.max_degree is not None and not 2 <= self.max_degree < 1 << 31:
-            raise InputError(f"recipe {self.name}: max_degree is {self.max_degree!s:.40}; expected 2 or more")
 
 
 def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = frozenset()) -> Recipe:
@@ -138,16 +128,59 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
         raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
         raise InputError(f"{path}: not a recipe in TOML: {error}") from error
-    rows, abstraction = table.pop("source", []), _abstraction(path, table.pop("abstraction", {}))
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path}: source is {rows!r}; expected tables, [[source]]")
-    values = _values(path, table, Recipe, include=tuple[str, ...])
-    sources = tuple(_source(path, row) for row in rows)
-    for name in values.pop("include", ()):
-        sources += load_recipe(path.parent / name, _including=_including | {path.resolve()}).sources
-    if not sources:
-        raise InputError(f"{path}: has no [[source]]")
-    return Recipe(sources=sources, abstraction=abstraction, **({"name": path.stem} | values))
+    try:
+        included = _value("include", table.pop("include", []), tuple[str, ...])
+        sources = tuple(_source(row, path.parent) for row in _value("source", table.pop("source", []), list[Any]))
+        abstraction = table.pop("abstraction", {})
+        if abstraction == "paper":
+            abstraction = Abstraction.paper()
+        else:
+            abstraction = _convert(abstraction, Abstraction, "abstraction")
+        for name in included:
+            sources += load_recipe(path.parent / name, _including=_including | {path.resolve()}).sources
+        if not sources:
+            raise InputError("has no [[source]]")
+        return _convert({"name": path.stem} | table, Recipe, "recipe", sources=sources, abstraction=abstraction)
+    except InputError as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def _value(key: str, value: object, kind: Any) -> Any:
+    """Convert a value; a string for a list would be taken letter by letter."""
+    try:
+        return convert(value, kind)
+    except ValidationError as error:
+        raise InputError(f"{key} is {value!r:.200}: {error}") from error
+
+
+def _convert(row: object, kind: type[_Table], noun: str, **values: Any) -> _Table:
+    """Make a dataclass of a table and of values that are converted already; refuse other keys by name."""
+    hints = {key: hint for key, hint in get_type_hints(kind).items() if key not in values}
+    if not isinstance(row, dict):
+        raise InputError(f"{noun} is {row!r:.200}; expected a table")
+    if unknown := sorted(row.keys() - hints.keys()):
+        raise InputError(f"{noun}: unknown keys {unknown}; expected some of {', '.join(hints)}")
+    return kind(**{key: _value(f"{noun}: {key}", value, hints[key]) for key, value in row.items()}, **values)
+
+
+def _source(row: object, folder: Path) -> Source:
+    if not isinstance(row, dict) or "name" not in row or "folder" not in row:
+        raise InputError("a source lacks 'name', or 'folder'")
+    noun = f"source {row['name']}"
+    attempts = _value(f"{noun}: attempts", row.pop("attempts", [{}]), list[Any])
+    return _convert(row, Source, noun, attempts=tuple(_attempt(attempt, folder, noun) for attempt in attempts))
+
+
+def _attempt(row: object, folder: Path, noun: str) -> Attempt:
+    attempt = _convert(row, Attempt, f"{noun}: attempt")
+    if attempt.header is None:
+        return attempt
+    # an included recipe's header is named as the recipe itself names it, or cached IR would not be found
+    header = Path(os.path.normpath(folder / attempt.header))
+    _check_path(header)
+    if not header.is_file():
+        raise InputError(f"{noun}: {header!s:.200}: no such header")
+    return replace(attempt, header=str(header))
 
 
 def _check_path(path: Path) -> None:
@@ -161,74 +194,16 @@ def _check_path(path: Path) -> None:
         raise InputFileError(f"{path!s:.200}: can't be read: {reason}") from error
 
 
-def _values(where: object, row: dict[str, Any], kind: type, **more: Any) -> dict[str, Any]:
-    """Values of a table by the types of a class's fields; a string for a list would be taken letter by letter."""
-    hints = {key: _without_none(hint) for key, hint in (get_type_hints(kind) | more).items()}
-    hints = {key: hint for key, hint in hints.items() if hint in _EXPECTED}
-    if unknown := sorted(row.keys() - hints.keys()):
-        raise InputError(f"{where}: unknown keys {unknown}; expected some of {', '.join(hints)}")
-    values = {}
-    for key, value in row.items():
-        try:
-            values[key] = convert(value, hints[key])
-        except ValidationError as error:
-            raise InputError(f"{where}: {key} is {value!r}; expected {_EXPECTED[hints[key]]}") from error
-    return values
-
-
-def _without_none(hint: Any) -> Any:
-    return get_args(hint)[0] if NoneType in get_args(hint) else hint
-
-
-def _abstraction(path: Path, row: object) -> Abstraction:
-    if row == "paper":
-        return Abstraction.paper()
-    if not isinstance(row, dict):
-        raise InputError(f"{path}: abstraction is {row!r}; expected a table, or 'paper'")
-    values = _values(f"{path}: abstraction", row, Abstraction)
-    try:
-        return Abstraction(**values)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def _source(path: Path, row: dict[str, Any]) -> Source:
-    if "name" not in row or "folder" not in row:
-        raise InputError(f"{path}: a source lacks 'name', or 'folder'")
-    attempts = row.pop("attempts", None)
-    where = f"{path}: source {row['name']}"
-    values = _values(where, row, Source)
-    if attempts is None:
-        return Source(**values)
-    if not isinstance(attempts, list) or not attempts:
-        raise InputError(f"{where}: attempts is {attempts!r}; expected tables, or nothing for the file's extension")
-    return Source(**values, attempts=tuple(_attempt(path, attempt) for attempt in attempts))
-
-
-def _attempt(path: Path, row: object) -> Attempt:
-    if not isinstance(row, dict):
-        raise InputError(f"{path}: an attempt is {row!r}; expected a table")
-    values = _values(f"{path}: an attempt", row, Attempt)
-    if "header" in values:
-        # an included recipe's header is named as the recipe itself names it, or kept IR would not be found
-        header = Path(os.path.normpath(path.parent / values["header"]))
-        _check_path(header)
-        if not header.is_file():
-            raise InputError(f"{path}: an attempt names {header!s:.200}: no such header")
-        values["header"] = str(header)
-    return Attempt(**values)
-
-
 @dataclass(frozen=True)
 class CorpusFile:
-    """One file of a corpus and the ways to try, in order, until one compiles it (none for a file of IR).
+    """One file of a corpus and the attempts to compile it, in order (none for a file of IR).
 
     Attributes:
-        path: Of the file.
+        path: Path of the file.
         source: Name of the recipe's source.
         attempts: Options, and a header to put before the file or None.
-        folder: The source's, all of which its files may read; empty for that of the file alone. What a build is made
-            from does not depend on it.
+        folder: The source's folder, all of which its files may read; empty for that of the file alone. It does not
+            identify a build.
     """
 
     path: str
@@ -238,13 +213,21 @@ class CorpusFile:
 
 
 def find_files(recipe: Recipe) -> list[CorpusFile]:
-    """All files of a recipe, sorted, a row for every level at which a file is compiled."""
+    """Find all files of a recipe, sorted, a row for every level at which a file is compiled."""
     return [file for source in recipe.sources for file in _files_of(source)]
 
 
 def _files_of(source: Source) -> Iterator[CorpusFile]:
-    folder = _folder(source)
-    flags = _read_commands(source, folder / source.commands) if source.commands else None
+    folder = Path(_with_variables(source, source.folder)).expanduser()
+    if not folder.is_dir():
+        raise InputFileError(f"source {source.name}: {folder} is not a folder")
+    folder = Path(os.path.normpath(folder.absolute()))  # as compilation databases name files; for workers elsewhere
+    flags = None
+    if source.commands:
+        try:
+            flags = load_commands(folder / source.commands)
+        except InputError as error:
+            raise InputError(f"source {source.name}: {error}") from error
     if flags is None or source.patterns:
         paths = {path for pattern in source.patterns or ("**/*",) for path in _search(source, folder, pattern)}
         paths &= set(flags or paths)
@@ -267,13 +250,6 @@ def _files_of(source: Source) -> Iterator[CorpusFile]:
             yield CorpusFile(str(path), source.name, attempts, str(folder))
 
 
-def _folder(source: Source) -> Path:
-    folder = Path(_with_variables(source, source.folder)).expanduser()
-    if not folder.is_dir():
-        raise InputFileError(f"source {source.name}: {folder} is not a folder")
-    return Path(os.path.normpath(folder.absolute()))  # as compilation databases name files; for workers elsewhere
-
-
 def _with_variables(source: Source, path: str) -> str:
     expanded = os.path.expandvars(path)
     if "$" in expanded:
@@ -292,24 +268,14 @@ def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
 
 
 def _attempts(source: Source, folder: Path, level: str, flags: tuple[str, ...]) -> Attempts:
+    """Make compiler options of attempts; flags that name files of the source write ``{folder}``."""
     options = CompileOptions(
         optimization=level,
         include_paths=tuple(str(folder / _with_variables(source, path)) for path in source.include_paths),
         defines=source.defines,
     )
+    own = [tuple(flag.replace("{folder}", str(folder)) for flag in attempt.flags) for attempt in source.attempts]
     return tuple(
-        (replace(options, language=attempt.language, flags=(*flags, *_expanded(folder, attempt.flags))), attempt.header)
-        for attempt in source.attempts
+        (replace(options, language=attempt.language, flags=(*flags, *expanded)), attempt.header)
+        for attempt, expanded in zip(source.attempts, own, strict=True)
     )
-
-
-def _expanded(folder: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
-    """Flags that name files of the source write ``{folder}``."""
-    return tuple(flag.replace("{folder}", str(folder)) for flag in flags)
-
-
-def _read_commands(source: Source, path: Path) -> Mapping[Path, tuple[str, ...]]:
-    try:
-        return load_commands(path)
-    except InputError as error:
-        raise InputError(f"source {source.name}: {error}") from error

@@ -5,21 +5,18 @@ A folder holds ``counts.json`` (the card) and ``counts.safetensors`` (the matrix
 
 import itertools
 import json
-import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from msgspec import Meta, convert
 from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32, offsets
-from ncc.errors import AssetError, OutputError
+from ncc.errors import AssetError
 from ncc.learning.embedding.vocabulary import Vocabulary
 from ncc.system.files.models import read_json, read_tensors
 from ncc.system.files.writing import folder_lock, write_atomically
@@ -32,12 +29,11 @@ FORMAT_VERSION = 1
 Pairs = tuple[Ints32, Ints32, Ints]
 """Center, context and count of distinct pairs, sorted: (num_pairs,) int32, int32 and int64."""
 
-Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
-
-_COLUMNS = {"center": "I32", "context": "I32", "count": "I64"}
-_TENSORS = {"statements": "I64"} | _COLUMNS
+_TENSORS = ("statements", "center", "context", "count")
 _COMPACT_AT = 1 << 22
 """Pairs added before they are summed: 64 MB."""
+
+_Size = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,9 +41,9 @@ class CountsCard:
     """The card of a corpus: its distinct statements in alphabetical order, context width in hops, and size."""
 
     texts: tuple[str, ...]
-    width: Count
-    num_files: Count
-    num_lines: Count
+    width: _Size
+    num_files: _Size
+    num_lines: _Size
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,7 +69,7 @@ class CorpusCounts(CountsCard):
     @property
     def center(self) -> Ints32:
         """(num_pairs,) int32 index of each pair's statement, sorted."""
-        return np.repeat(np.arange(len(self.texts), dtype=np.int32), np.diff(self.matrix.indptr))
+        return _columns(self.matrix)[0]
 
     @property
     def context(self) -> Ints32:
@@ -91,21 +87,18 @@ class CorpusCounts(CountsCard):
         return _columns(_matrix([(word[self.center], word[self.context], self.count)], len(vocabulary)))
 
 
-def _matrix(pairs: Iterable[Pairs], size: int, first: int = 0, last: int | None = None) -> "csr_array":
-    """(last - first, size) sum of pairs with centers from ``first`` on, sorted, each once; default all centers."""
+def _matrix(pairs: Iterable[Pairs], size: int) -> "csr_array":
+    """(size, size) sum of pairs."""
     from scipy.sparse import csr_array
 
     center, context, count = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
-    center -= np.int32(first)
-    shape = ((size if last is None else last) - first, size)
-    matrix = csr_array((count, (center, context)), shape=shape, dtype=np.int64)
+    matrix = csr_array((count, (center, context)), shape=(size, size), dtype=np.int64)
     matrix.sum_duplicates()
     return matrix
 
 
-def _columns(matrix: "csr_array", first: int = 0) -> Pairs:
-    """Columns of a matrix whose first row has some number."""
-    center = np.repeat(np.arange(first, first + matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
+def _columns(matrix: "csr_array") -> Pairs:
+    center = np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
     return center, np.asarray(matrix.indices, np.int32), np.asarray(matrix.data, np.int64)
 
 
@@ -126,14 +119,14 @@ class CountsBuilder:
         self, texts: Sequence[str], statements: Ints, pairs: Pairs, *, num_files: int = 1, num_lines: int = 0
     ) -> None:
         """Add one file's counts: occurrences of its texts, and pairs of indices into them."""
-        number = np.empty(len(texts), np.int32)
+        rows = np.empty(len(texts), np.int32)
         for i, (text, times) in enumerate(zip(texts, statements.tolist(), strict=True)):
-            number[i] = row = self._index.setdefault(text, len(self._statements))
+            rows[i] = row = self._index.setdefault(text, len(self._statements))
             if row == len(self._statements):
                 self._statements.append(0)
             self._statements[row] += times
         center, context, count = pairs
-        self._pairs.append((number[center], number[context], count))
+        self._pairs.append((rows[center], rows[context], count))
         self._num_pending += len(count)
         self.num_files += num_files
         self.num_lines += num_lines
@@ -143,13 +136,8 @@ class CountsBuilder:
 
     def add_counts(self, counts: CorpusCounts) -> None:
         """Add earlier counts."""
-        self.add(
-            counts.texts,
-            counts.statements,
-            (counts.center, counts.context, counts.count),
-            num_files=counts.num_files,
-            num_lines=counts.num_lines,
-        )
+        sizes = {"num_files": counts.num_files, "num_lines": counts.num_lines}
+        self.add(counts.texts, counts.statements, _columns(counts.matrix), **sizes)
 
     def finish(self) -> CorpusCounts:
         """The sum; texts are sorted, so that it does not depend on the order of files."""
@@ -178,19 +166,20 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
     from safetensors.numpy import save
 
     folder = Path(folder)
+    arrays: tuple[NDArray[Any], ...] = (counts.statements, *_columns(counts.matrix))
+    tensors = dict(zip(_TENSORS, arrays, strict=True))
+    card = {name: getattr(counts, name) for name in ("width", "num_files", "num_lines", "texts")}
+    text = json.dumps({"format_version": FORMAT_VERSION} | card, ensure_ascii=False)
     with folder_lock(folder):
-        write_atomically(folder / "counts.safetensors", save({name: getattr(counts, name) for name in _TENSORS}))
-        _write_card(counts, folder)
+        write_atomically(folder / "counts.safetensors", save(tensors))
+        write_atomically(folder / "counts.json", text.encode())
 
 
-def _write_card(card: CountsCard, folder: Path) -> None:
-    fields = {name: getattr(card, name) for name in ("width", "num_files", "num_lines", "texts")}
-    text = json.dumps({"format_version": FORMAT_VERSION} | fields, ensure_ascii=False)
-    write_atomically(folder / "counts.json", text.encode())
+def load_counts(folder: str | Path) -> CorpusCounts:
+    """Read counts; raise AssetError if a file is missing, damaged or of another format version."""
+    from scipy.sparse import csr_array
 
-
-def _read_card(folder: Path) -> CountsCard:
-    path = folder / "counts.json"
+    path = Path(folder) / "counts.json"
     content = read_json(path, FORMAT_VERSION)
     try:
         card = convert(content, CountsCard)
@@ -199,20 +188,25 @@ def _read_card(folder: Path) -> CountsCard:
         raise AssetError(f"{path}: not a card of counts ({error}); it is damaged") from error
     if any(text >= following for text, following in itertools.pairwise(card.texts)):
         raise AssetError(f"{path}: texts are not in alphabetical order, each once; it is damaged")
-    return card
-
-
-def load_counts(folder: str | Path) -> CorpusCounts:
-    """Read counts; raise AssetError if a file is missing, damaged or of another format version."""
-    from scipy.sparse import csr_array
-
-    folder = Path(folder)
-    card = _read_card(folder)
-    arrays = read_tensors(folder / "counts.safetensors", tuple(_TENSORS), kinds="i", max_bytes=sys.maxsize)
-    start = _check(folder, len(card.texts), arrays)
+    path = path.with_suffix(".safetensors")
+    arrays = read_tensors(path, _TENSORS, kinds="i", max_bytes=sys.maxsize)
+    start = _check(path, len(card.texts), arrays)
     columns = arrays["count"].astype(np.int64, copy=False), arrays["context"].astype(np.int32, copy=False), start
     matrix = csr_array(columns, shape=(len(card.texts), len(card.texts)))
     return CorpusCounts(**vars(card), statements=arrays["statements"].astype(np.int64, copy=False), matrix=matrix)
+
+
+def sum_counts(folders: Iterable[Path]) -> CorpusCounts:
+    """Read counts and add them up; raise AssetError if they are of several context widths."""
+    builder = None
+    for folder in folders:
+        counts = load_counts(folder)
+        builder = builder or CountsBuilder(counts.width)
+        if counts.width != builder.width:
+            raise AssetError(f"{folder}: was counted with context width {counts.width}; expected {builder.width}")
+        builder.add_counts(counts)
+    assert builder, "there are no counts"
+    return builder.finish()
 
 
 def _check(path: Path, num_texts: int, arrays: Mapping[str, NDArray[Any]]) -> Ints:
@@ -234,115 +228,3 @@ def _check(path: Path, num_texts: int, arrays: Mapping[str, NDArray[Any]]) -> In
     else:
         return offsets(np.bincount(center, minlength=num_texts))
     raise AssetError(f"{path}: {reason}; build the corpus again")
-
-
-@dataclass(frozen=True)
-class Merged:
-    """Size of a sum of counts: distinct statements, and occurrences of pairs."""
-
-    num_texts: int
-    num_pairs: int
-
-
-def merge_counts(folders: Sequence[Path], output: Path, *, max_pairs: int = 1 << 24) -> Merged:
-    """Write the sum of the counts in folders without holding it, by ranges of centers.
-
-    At most ``max_pairs`` pairs are held at a time, at about 80 bytes each, unless one statement has more. Raises
-    AssetError if a folder holds damaged counts or counts of another context width, OutputError if ``output`` can't be
-    written.
-    """
-    cards = [_read_card(folder) for folder in folders]
-    widths = {card.width for card in cards}
-    if len(widths) != 1:
-        raise AssetError(f"{output}: the parts were counted with context widths {sorted(widths)}; expected one width")
-    texts = tuple(sorted(set().union(*(card.texts for card in cards))))
-    index = {text: row for row, text in enumerate(texts)}
-    statements, size = (np.zeros(len(texts), np.int64) for _ in range(2))
-    num_pairs = 0
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        for abandoned in output.glob(".merge-*"):  # by a process that was killed
-            shutil.rmtree(abandoned)
-        with ExitStack() as stack:
-            scratch = Path(stack.enter_context(TemporaryDirectory(dir=output, prefix=".merge-")))
-            parts = []
-            for folder, card in zip(folders, cards, strict=True):
-                part = _Part.open(stack, folder, np.array([index[text] for text in card.texts], np.int32))
-                statements[part.number] += part.tensors.get_tensor("statements")
-                size[part.number] += np.diff(part.start)
-                parts.append(part)
-            files = [stack.enter_context((scratch / name).open("w+b")) for name in _COLUMNS]
-            for first, last in _ranges(size, max_pairs):
-                pieces = [part.read(first, last) for part in parts]
-                merged: Sequence[NDArray[Any]] = _columns(_matrix(pieces, len(texts), first, last), first)
-                num_pairs += int(merged[2].sum())
-                for file, column in zip(files, merged, strict=True):
-                    file.write(column.tobytes())
-            _assemble(scratch / "whole", statements, files)
-            (scratch / "whole").replace(output / "counts.safetensors")
-    except OSError as error:
-        raise OutputError(f"{output}: can't be written: {error.strerror or error}") from error
-    num_files, num_lines = (sum(getattr(card, name) for card in cards) for name in ("num_files", "num_lines"))
-    _write_card(CountsCard(texts=texts, width=widths.pop(), num_files=num_files, num_lines=num_lines), output)
-    return Merged(len(texts), num_pairs)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Counts on disk: an open safetensors file, rows of its texts in the sum, and offsets of its centers."""
-
-    tensors: Any
-    number: Ints32
-    start: Ints
-
-    @classmethod
-    def open(cls, stack: ExitStack, folder: Path, number: Ints32) -> "_Part":
-        from safetensors import SafetensorError, safe_open
-
-        path = folder / "counts.safetensors"
-        try:
-            tensors = stack.enter_context(safe_open(path, framework="numpy"))
-            types = {name: tensors.get_slice(name).get_dtype() for name in _TENSORS}
-            if types != _TENSORS:
-                raise AssetError(f"{path}: has numbers of types {types}; build the corpus again")
-            arrays = {name: tensors.get_tensor(name) for name in types}
-        except (OSError, TypeError, ValueError, SafetensorError) as error:
-            raise AssetError(f"{path}: can't be read ({error}); build the corpus again") from error
-        return cls(tensors, number, _check(path, len(number), arrays))
-
-    def read(self, first: int, last: int) -> Pairs:
-        """Pairs of the centers from ``first`` to ``last - 1`` of the sum."""
-        start, end = self.start[np.searchsorted(self.number, [first, last])].tolist()
-        center, context, count = (  # an empty slice may be out of bounds for safetensors
-            self.tensors.get_slice(name)[start:end] if start < end else np.zeros(0, np.int64) for name in _COLUMNS
-        )
-        return self.number[center], self.number[context], count
-
-
-def _ranges(size: Ints, max_pairs: int) -> Iterator[tuple[int, int]]:
-    """Ranges of centers with at most ``max_pairs`` pairs together, or of one center."""
-    end = np.cumsum(size)
-    first = 0
-    while first < len(size):
-        before = int(end[first - 1]) if first else 0
-        last = max(first + 1, int(np.searchsorted(end, before + max_pairs, side="right")))
-        yield first, last
-        first = last
-
-
-def _assemble(path: Path, statements: Ints, files: Sequence[IO[bytes]]) -> None:
-    """Write one safetensors file from columns: a header with every tensor's offsets, then their bytes."""
-    header: dict[str, Any] = {}
-    offset = 0
-    lengths = [statements.nbytes, *(file.tell() for file in files)]
-    for (name, dtype), length in zip(_TENSORS.items(), lengths, strict=True):
-        shape = [length // (int(dtype[1:]) // 8)]
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + length]}
-        offset += length
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with path.open("wb") as whole:
-        whole.write(len(text).to_bytes(8, "little") + text + statements.tobytes())
-        for file in files:
-            file.seek(0)
-            shutil.copyfileobj(file, whole, 1 << 20)

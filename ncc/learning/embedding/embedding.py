@@ -1,4 +1,4 @@
-"""`Embedding`: a vector for every statement, with back-off; its files, neighbours and export.
+"""`Embedding`: a vector for every statement, with back-off; its files, neighbors and export.
 
 Files are ``embedding.safetensors`` (vectors, counts) and ``embedding.json`` (words and how they were made).
 """
@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta, Struct, convert
@@ -23,12 +23,7 @@ from ncc.learning.embedding.backoff import BackoffLevel, generalize
 from ncc.learning.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.system.files.pages import html_table
 
-if TYPE_CHECKING:
-    import gensim.models
-
 FORMAT_VERSION = 1
-_MAX_COORDINATE = 1e18
-"""Larger numbers have no finite squares in float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +46,12 @@ class Lookup:
         """Fraction of statements that are not in the vocabulary as they stand; 0 without statements."""
         return float((self.level != BackoffLevel.EXACT).mean()) if len(self.level) else 0.0
 
-    def over(self, text_id: Ints32) -> "Lookup":
+    def expand(self, text_id: Ints32) -> "Lookup":
         """Expand distinct statements to all, by (num_statements,) int32 indices of the distinct ones."""
         return Lookup(self.word[text_id], self.level[text_id])
 
     def count_by_level(self) -> dict[str, int]:
-        """Name of each level → statements that backed off to it."""
+        """Count statements by the name of the level that they backed off to."""
         counts = np.bincount(self.level, minlength=len(BackoffLevel))
         return {level.name.lower(): int(counts[level]) for level in BackoffLevel}
 
@@ -80,7 +75,6 @@ class Neighbors(list[Neighbor]):
     """
 
     def __init__(self, neighbors: Iterable[Neighbor], text: str, word: str, level: BackoffLevel) -> None:
-        """Neighbors of a statement that backed off to a word."""
         super().__init__(neighbors)
         self.text, self.word, self.level = text, word, level.name.lower()
 
@@ -111,7 +105,7 @@ class Embedding:
     def __init__(
         self,
         vocabulary: Vocabulary,
-        vectors: Floats32,
+        vectors: NDArray[Any],
         abstraction: Abstraction | None = None,
         about: dict[str, Any] | None = None,
     ) -> None:
@@ -119,16 +113,21 @@ class Embedding:
 
         Args:
             vocabulary: The words.
-            vectors: (num_words, dim) float32, rows of length 1.
+            vectors: (num_words, dim) float32 rows of length 1; or float16, as files have them, which are scaled to that
+                length when they are first asked for.
             abstraction: How statements must be abstracted to be looked up; default as ncc does.
             about: Model card.
 
         Raises:
             InputError: Vectors and words do not fit together.
         """
-        if vectors.ndim != 2 or len(vectors) != len(vocabulary):
+        if vectors.ndim != 2 or len(vectors) != len(vocabulary) or not vectors.shape[1]:
             raise InputError(f"vectors of shape {vectors.shape} for {len(vocabulary)} words")
-        if not _are_finite(vectors):
+        if vectors.dtype == np.float16:  # exponents of ones, five times as fast
+            is_finite = not ((vectors.view(np.uint16) & 0x7C00) == 0x7C00).any()
+        else:
+            is_finite = bool(np.isfinite(vectors).all())
+        if not is_finite:
             raise InputError("vectors are not all finite")
         self.vocabulary = vocabulary
         self.abstraction = abstraction or Abstraction()
@@ -138,7 +137,7 @@ class Embedding:
     @functools.cached_property
     def vectors(self) -> Floats32:
         """(num_words, dim) float32, rows of length 1."""
-        return self._stored
+        return l2_normalize(self._stored.astype(np.float32)) if self._stored.dtype == np.float16 else self._stored
 
     def __repr__(self) -> str:
         return f"Embedding({len(self.vocabulary)} statements, dim={self.dim})"
@@ -168,7 +167,12 @@ class Embedding:
         """
         older = self
         for entry in reversed(self.about.get("extensions", [])):
-            older = older._without_last(entry["num_new_words"])
+            words, counts = older.vocabulary.words, older.vocabulary.counts
+            # added words stand before the last of all
+            rows = np.append(np.arange(len(words) - 1 - entry["num_new_words"]), len(words) - 1)
+            vocabulary = Vocabulary(tuple(words[row] for row in rows.tolist()), counts[rows])
+            about = older.about | {"num_words": len(rows), "extensions": older.about["extensions"][:-1]}
+            older = Embedding(vocabulary, older.vectors[rows], self.abstraction, about)
             if fingerprint == entry["extends"]:
                 return older
         if fingerprint != self.fingerprint:
@@ -177,14 +181,6 @@ class Embedding:
                 "train the head again with 'ncc train'"
             )
         return self
-
-    def _without_last(self, num_words: int) -> "Embedding":
-        """Drop the words that the last extension added, which stand before the last of all."""
-        words, counts = self.vocabulary.words, self.vocabulary.counts
-        kept = np.append(np.arange(len(words) - 1 - num_words), len(words) - 1)
-        vocabulary = Vocabulary(tuple(words[row] for row in kept.tolist()), counts[kept])
-        about = self.about | {"num_words": len(kept), "extensions": self.about["extensions"][:-1]}
-        return Embedding(vocabulary, self.vectors[kept], self.abstraction, about)
 
     def look_up(self, texts: Iterable[str]) -> Lookup:
         """Look up abstracted statements, backing off."""
@@ -201,51 +197,18 @@ class Embedding:
             InputError: ``text`` is not a statement.
         """
         row, level = self.vocabulary.find(text)
-        if self.vocabulary.words[row] == UNKNOWN != text and not set(OPCODES).intersection(text.split()):
+        words, counts = self.vocabulary.words, self.vocabulary.counts
+        if words[row] == UNKNOWN != text and not set(OPCODES).intersection(text.split()):
             raise InputError(f"{text!r:.200} is not a statement; expected one such as '<%ID> = add i32 <%ID>, <INT>'")
         similarity = np.minimum(self.vectors @ self.vectors[row], 1)
         similarity[row] = -np.inf
-        similarity[self.vocabulary.counts == 0] = -np.inf
-        k = min(k, int(np.isfinite(similarity).sum()))
-        best = np.argpartition(-similarity, k - 1)[:k] if k else np.zeros(0, np.int64)
-        best = best[np.argsort(-similarity[best], kind="stable")]
-        words, counts = self.vocabulary.words, self.vocabulary.counts
-        found = [Neighbor(words[i], float(similarity[i]), int(counts[i])) for i in best.tolist()]
-        return Neighbors(found, text, words[row], level)
-
-    def to_keyed_vectors(self) -> "gensim.models.KeyedVectors":
-        """Words and vectors as gensim's ``KeyedVectors``, for its queries and file formats."""
-        from gensim.models import KeyedVectors
-
-        keyed = KeyedVectors(self.dim)  # with a count, gensim would put as many nameless zero vectors first
-        keyed.add_vectors(list(self.vocabulary.words), self.vectors)
-        for word, count in zip(self.vocabulary.words, self.vocabulary.counts.tolist(), strict=True):
-            keyed.set_vecattr(word, "count", count)
-        return keyed
+        similarity[counts == 0] = -np.inf
+        best = np.argsort(-similarity, kind="stable")[: min(k, int(np.isfinite(similarity).sum()))]
+        neighbors = [Neighbor(words[i], float(similarity[i]), int(counts[i])) for i in best.tolist()]
+        return Neighbors(neighbors, text, words[row], level)
 
 
-class _StoredEmbedding(Embedding):
-    """An embedding as its file has it; its vectors are scaled to length 1 when they are first asked for."""
-
-    @functools.cached_property
-    def vectors(self) -> Floats32:
-        return normalised(self._stored.astype(np.float32))
-
-
-class _Extension(Struct):
-    """What the card must say of an extension: the extended embedding's fingerprint, and its new words."""
-
-    extends: str
-    num_new_words: Annotated[int, Meta(ge=1)]
-
-
-def _are_finite(vectors: NDArray[Any]) -> bool:
-    if vectors.dtype == np.float16:  # exponents of ones, five times as fast
-        return not ((vectors.view(np.uint16) & 0x7C00) == 0x7C00).any()
-    return bool(np.isfinite(vectors).all())
-
-
-def normalised(vectors: Floats32) -> Floats32:
+def l2_normalize(vectors: Floats32) -> Floats32:
     """Scale rows to length 1; rows of zeros stay zero."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return (vectors / np.maximum(length, 1e-12)).astype(np.float32)
@@ -256,7 +219,7 @@ def compose_missing(vocabulary: Vocabulary, vectors: Floats32) -> Floats32:
 
     Weights are square roots of counts; a word to which no trained word generalizes gets the mean of all.
     """
-    vectors = normalised(vectors)
+    vectors = l2_normalize(vectors)
     trained = np.linalg.norm(vectors, axis=1) > 0
     total = np.zeros_like(vectors)
     row_of = {word: row for row, word in enumerate(vocabulary.words)}
@@ -269,7 +232,7 @@ def compose_missing(vocabulary: Vocabulary, vectors: Floats32) -> Floats32:
     mean = (weight[trained, None] * vectors[trained]).sum(axis=0)
     empty = ~trained & (np.linalg.norm(total, axis=1) == 0)
     total[empty] = mean
-    return np.where(trained[:, None], vectors, normalised(total)).astype(np.float32)
+    return np.where(trained[:, None], vectors, l2_normalize(total)).astype(np.float32)
 
 
 def save_embedding(embedding: Embedding, folder: str | Path) -> None:
@@ -284,18 +247,14 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     """
     from ncc.system.files.models import write_model
 
-    folder = Path(folder)
-    arrays: dict[str, NDArray[Any]] = {
-        "vectors": embedding.vectors.astype(np.float16),
-        "counts": embedding.vocabulary.counts,
-    }
     card = {
         "format_version": FORMAT_VERSION,
         "abstraction": asdict(embedding.abstraction),
         "about": embedding.about,
         "words": embedding.vocabulary.words,
     }
-    write_model(folder, "embedding", card, arrays)
+    vectors: NDArray[Any] = embedding.vectors.astype(np.float16)
+    write_model(Path(folder), "embedding", card, {"vectors": vectors, "counts": embedding.vocabulary.counts})
 
 
 AnyEmbedding = Embedding | str | os.PathLike[str]
@@ -322,39 +281,39 @@ def _load_shipped() -> Embedding:
     return _load(Path(__file__).parents[2] / "assets" / "embedding")
 
 
+class _Extension(Struct):
+    """An entry of the card's extensions: the extended embedding's fingerprint, and its new words."""
+
+    extends: str
+    num_new_words: Annotated[int, Meta(ge=1)]
+
+
 def _load(folder: Path) -> Embedding:
     from ncc.system.files.models import read_model
     from ncc.system.sandbox.limits import input_limit
 
     names = ("vectors", "counts")
     card, arrays = read_model(folder, "embedding", FORMAT_VERSION, names, kinds="fi", max_bytes=input_limit())
+    vectors, counts = (arrays[name] for name in names)
     try:
-        vocabulary = _checked_vocabulary(card["words"], arrays["counts"])
-        vectors = arrays["vectors"]
-        if vectors.ndim != 2 or not vectors.shape[1] or vectors.dtype.kind != "f":
-            raise ValueError(f"vectors are {vectors.dtype} of shape {vectors.shape}")
-        if not _are_finite(vectors) or (vectors.dtype != np.float16 and np.abs(vectors).max() >= _MAX_COORDINATE):
-            raise ValueError("vectors are not all finite, with finite squares")
+        words = convert(card["words"], tuple[Annotated[str, Meta(pattern=r"^[^\n]*\Z")], ...])
+        "".join(words).encode()  # halves of surrogate pairs are not text
+        if not words or counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():
+            raise ValueError("there are no words, or counts are not whole numbers, 0 or more")
+        if vectors.dtype != np.float16:
+            raise ValueError(f"vectors are {vectors.dtype}, not float16")
         about = convert(card["about"], dict[str, Any])
         added = sum(entry.num_new_words for entry in convert(about.get("extensions", []), list[_Extension]))
-        if added >= len(vocabulary):
-            raise ValueError(f"{added} of {len(vocabulary)} words are said to be extensions")
-        return _StoredEmbedding(vocabulary, vectors, read_abstraction(card["abstraction"]), about)
+        if added >= len(words):
+            raise ValueError(f"{added} of {len(words)} words are said to be extensions")
+        vocabulary = Vocabulary(words, counts.astype(np.int64))
+        return Embedding(vocabulary, vectors, read_abstraction(card["abstraction"]), about)
     except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
         raise AssetError(f"{folder}: words, counts and vectors don't fit together ({error}); it is damaged") from error
 
 
-def _checked_vocabulary(words: object, counts: NDArray[Any]) -> Vocabulary:
-    """A vocabulary of texts that can be written, and of counts."""
-    texts = convert(words, tuple[Annotated[str, Meta(pattern=r"^[^\n]*\Z")], ...])
-    "".join(texts).encode()  # halves of surrogate pairs are not text
-    if not texts or counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():
-        raise ValueError("there are no words, or counts are not whole numbers, 0 or more")
-    return Vocabulary(texts, counts.astype(np.int64))
-
-
-def read_abstraction(table: dict[str, Any]) -> Abstraction:
-    """An abstraction from JSON; raise AttributeError, ValueError or InputError if it has wrong fields."""
-    if unknown := table.keys() - Abstraction.__dataclass_fields__.keys():
-        raise ValueError(f"abstraction has unknown fields {sorted(unknown)!s:.80}")
+def read_abstraction(table: object) -> Abstraction:
+    """Read an abstraction from JSON; raise ValueError or InputError if it has wrong fields."""
+    if not isinstance(table, dict) or table.keys() - Abstraction.__dataclass_fields__.keys():
+        raise ValueError("the abstraction is not a table, or has unknown fields")
     return convert(table, Abstraction)

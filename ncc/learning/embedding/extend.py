@@ -18,7 +18,7 @@ from ncc.errors import InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import BackoffLevel
 from ncc.learning.embedding.counts import CorpusCounts
-from ncc.learning.embedding.embedding import Embedding, compose_missing, normalised
+from ncc.learning.embedding.embedding import Embedding, compose_missing, l2_normalize
 from ncc.learning.embedding.subwords import subword_matrix
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
 
@@ -69,7 +69,7 @@ def extend_embedding(
         features = np.hstack([_context_features(center, context, count, vectors), subwords])
         if not cosine:
             cosine = _held_out_cosine(features[inducing], vectors[inducing])
-        vectors[induced] = normalised(_predict(features[inducing], vectors[inducing], features[induced]))
+        vectors[induced] = l2_normalize(_predict(features[inducing], vectors[inducing], features[induced]))
     vectors = compose_missing(vocabulary, vectors)
     vectors[old] = embedding.vectors
     entry = {
@@ -108,7 +108,7 @@ def _context_features(center: Ints32, context: Ints32, count: Ints, vectors: Flo
 
     weight = np.sqrt(count).astype(np.float32)
     around = csr_matrix((weight, (center, context)), shape=(len(vectors), len(vectors)))
-    return normalised(around @ vectors)
+    return l2_normalize(around @ vectors)
 
 
 def _subword_features(words: tuple[str, ...], vectors: Floats32, old: Ints) -> Floats32:
@@ -129,7 +129,7 @@ def _subword_features(words: tuple[str, ...], vectors: Floats32, old: Ints) -> F
         left = np.maximum(weight[part] - own, 1e-6)
         mean = (total[part] - own[:, None] * vectors[word]) / left[:, None]
         np.add.at(sums, word, matrix.weight[entries, None] * mean * (left > 1e-3)[:, None])
-    return normalised(sums)
+    return l2_normalize(sums)
 
 
 def _predict(features: Floats32, vectors: Floats32, queries: Floats32) -> Floats32:
@@ -146,5 +146,5 @@ def _held_out_cosine(features: Floats32, vectors: Floats32) -> float:
     predicted = np.zeros_like(vectors)
     for number in range(_NUM_FOLDS):
         out = fold == number
-        predicted[out] = normalised(_predict(features[~out], vectors[~out], features[out]))
+        predicted[out] = l2_normalize(_predict(features[~out], vectors[~out], features[out]))
     return float((predicted * vectors).sum(axis=1).mean())

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ncc.arrays import Floats, Ints, Ints32
-from ncc.errors import InputError
+from ncc.arrays import Ints, Ints32
 from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.skipgram import SkipGramResult, WeightedPairs, skipgram_loss
 
@@ -22,19 +21,17 @@ _LEARNING_RATES = 0.025, 1e-4
 class PairStream:
     """Pairs of words drawn by weight, as gensim's sentences of two words; the same at every pass."""
 
-    def __init__(
-        self, center: Ints32, context: Ints32, weight: Floats, words: Sequence[str], num_pairs: int, seed: int
-    ) -> None:
-        self.center, self.context, self.words = center, context, words
-        self.cumulative = np.cumsum(weight) / weight.sum()
-        self.num_pairs, self.seed = num_pairs, seed
+    def __init__(self, pairs: WeightedPairs, words: Sequence[str], num_pairs: int, seed: int) -> None:
+        self.pairs, self.words, self.num_pairs, self.seed = pairs, words, num_pairs, seed
+        self.cumulative = np.cumsum(pairs.weight) / pairs.weight.sum()
 
     def __iter__(self) -> Iterator[list[str]]:
         rng = np.random.default_rng(self.seed)
+        center, context = self.pairs.center, self.pairs.context
         for start in range(0, self.num_pairs, _CHUNK):
             drawn = rng.random(min(_CHUNK, self.num_pairs - start))
-            pair = np.searchsorted(self.cumulative, drawn, side="right").clip(max=len(self.center) - 1)
-            for a, b in zip(self.center[pair].tolist(), self.context[pair].tolist(), strict=True):
+            pair = np.searchsorted(self.cumulative, drawn, side="right").clip(max=len(center) - 1)
+            for a, b in zip(center[pair].tolist(), context[pair].tolist(), strict=True):
                 yield [self.words[a], self.words[b]]
 
 
@@ -55,10 +52,8 @@ def train_gensim(
     """
     from gensim.models import Word2Vec
 
-    if not len(count):
-        raise InputError("there are no pairs of statements to train on")
     pairs = WeightedPairs.from_counts(center, context, count, len(words), config.subsample)
-    stream = PairStream(center, context, pairs.weight, words, config.num_pairs, config.seed)
+    stream = PairStream(pairs, words, config.num_pairs, config.seed)
     # occurrences of each word in a stream of this length, by which gensim draws negatives
     seen = np.maximum(np.rint(2 * config.num_pairs * pairs.marginal), 1).astype(np.int64)
     options = {"vector_size": config.dim, "negative": _NUM_NEGATIVE, "workers": threads, "seed": config.seed}
@@ -74,7 +69,7 @@ def train_gensim(
         start, end = (high - (high - low) * done / config.epochs for done in (epoch, epoch + 1))
         model.train(stream, total_examples=config.num_pairs, epochs=1, start_alpha=start, end_alpha=end)
         vectors[rows], contexts[rows] = model.wv.vectors[keys], model.syn1neg[keys]
-        losses.append(skipgram_loss(center, context, pairs.weight, vectors, contexts))
+        losses.append(skipgram_loss(pairs, vectors, contexts))
         if progress:
             progress(epoch + 1, losses[-1])
     return SkipGramResult(vectors, contexts, np.array(losses), losses[-1], pairs.entropy())

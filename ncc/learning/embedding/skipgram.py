@@ -70,14 +70,14 @@ def train_skipgram(
 
     Deterministic on a CPU for a seed and a number of threads. Ranks end with the result of one rank, up to rounding.
     """
-    if not len(count):
-        raise InputError("there are no pairs of statements to train on")
     pairs = WeightedPairs.from_counts(center, context, count, len(words), config.subsample)
     num_steps = min(config.steps_per_epoch, len(pairs.centers))
     if rank_and_world()[1] > 1:
         text = "\0".join((repr(config), *words))
-        digest = hashlib.sha256(pairs.digest() + text.encode()).hexdigest()[:32]
-        check_consistent({"counts, words and options of digest": digest})
+        digest = hashlib.sha256(text.encode())
+        for column in (center, context, count):
+            digest.update(np.ascontiguousarray(column).data)
+        check_consistent({"counts, words and options of digest": digest.hexdigest()[:32]})
     model = _Model(words, pairs, replace(config, steps_per_epoch=num_steps), device, rows, columns)
     losses: list[float] = []
     for epoch in range(config.epochs):
@@ -95,46 +95,36 @@ def train_skipgram(
 class WeightedPairs:
     """(num_pairs,) pairs of words sorted by center, with weights that add up to 1, and (num_words,) marginals."""
 
-    def __init__(self, center: Ints32, context: Ints32, weight: Floats, num_words: int) -> None:
-        self.center, self.context, self.weight = center, context, weight
-        self.marginal = np.bincount(center, weights=weight, minlength=num_words).astype(np.float64)
-        self.start = np.searchsorted(center, np.arange(num_words + 1))
-        self.centers = np.flatnonzero(self.marginal > 0)
+    def __init__(self, center: Ints32, context: Ints32, weight: Floats, marginal: Floats) -> None:
+        self.center, self.context, self.weight, self.marginal = center, context, weight, marginal
+        self.start = np.searchsorted(center, np.arange(len(marginal) + 1))
+        self.centers = np.flatnonzero(marginal > 0)
         self._on_device: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
 
     @classmethod
     def from_counts(
-        cls, center: Ints32, context: Ints32, count: Ints, num_words: int, subsample: float
+        cls, center: Ints32, context: Ints32, count: Ints | Floats, num_words: int, subsample: float = 0.0
     ) -> "WeightedPairs":
-        """Pairs weighted by their expected counts after subsampling frequent words (Mikolov et al., equation 5)."""
+        """Weigh pairs by their expected counts after subsampling frequent words (Mikolov et al., equation 5)."""
+        if not len(count):
+            raise InputError("there are no pairs of statements to train on")
         weight = count.astype(np.float64)
         if subsample:
-            marginal = np.bincount(center, weights=weight, minlength=num_words)
+            marginal = np.bincount(center, weight, num_words)
             keep = np.minimum(1.0, np.sqrt(subsample / np.maximum(marginal / marginal.sum(), 1e-300)))
             weight = weight * keep[center] * keep[context]
-        return cls(center, context, weight / weight.sum(), num_words)
+        weight = weight / weight.sum()
+        return cls(center, context, weight, np.bincount(center, weight, num_words).astype(np.float64))
 
     def of_rank(self, rank: int, world_size: int) -> "WeightedPairs":
-        """Pairs whose contexts a rank holds, renumbered; centers keep their marginals."""
-        if world_size == 1:
-            return self
+        """Select the pairs whose contexts a rank holds, renumbered; centers keep their marginals."""
         mask = self.context % world_size == rank
-        pairs = WeightedPairs(
-            self.center[mask], self.context[mask] // world_size, self.weight[mask], len(self.marginal)
-        )
-        pairs.marginal, pairs.centers = self.marginal, self.centers
-        return pairs
+        context = self.context[mask] // np.int32(world_size)
+        return WeightedPairs(self.center[mask], context, self.weight[mask], self.marginal)
 
     def entropy(self) -> float:
         """Lower bound of the cross-entropy of any model, in nats per pair."""
         return float(-(self.weight * np.log(self.weight / self.marginal[self.center])).sum())
-
-    def digest(self) -> bytes:
-        """Hash of all pairs."""
-        digest = hashlib.sha256()
-        for column in (self.center, self.context, self.weight):
-            digest.update(np.ascontiguousarray(column).data)
-        return digest.digest()
 
     def tile(self, centers: Ints, device: str) -> "_Tile":
         """All pairs of some centers, on a device."""
@@ -143,23 +133,17 @@ class WeightedPairs:
             self._on_device[device] = torch.tensor(arrays[0], device=device), torch.tensor(arrays[1], device=device)
         contexts, weights = self._on_device[device]
         length = self.start[centers + 1] - self.start[centers]
-        number, skipped = int(length.sum()), self.start[centers] - (np.cumsum(length) - length)
+        num_pairs, skipped = int(length.sum()), self.start[centers] - (np.cumsum(length) - length)
         rows, lengths, before = (torch.from_numpy(array).to(device) for array in (centers, length, skipped))
-        row = torch.repeat_interleave(lengths, output_size=number)
-        position = torch.arange(number, device=device) + before[row]
+        row = torch.repeat_interleave(lengths, output_size=num_pairs)
+        position = torch.arange(num_pairs, device=device) + before[row]
         marginal = torch.from_numpy(self.marginal[centers]).float().to(device)
         return _Tile(rows, row, contexts[position].long(), weights[position], marginal)
 
 
 @dataclass(frozen=True, eq=False)
 class _Tile:
-    """Center words with their pairs: rows of the count matrix, sparse.
-
-    Attributes:
-        rows: (n,) int64 center words.
-        row, context, weight: (num_pairs,) int64 index into `rows`, int64 and float32.
-        marginal: (n,) float32 weight of all pairs of a center.
-    """
+    """Rows of the count matrix: (n,) center words, (num_pairs,) rows, contexts and weights, (n,) marginals."""
 
     rows: torch.Tensor
     row: torch.Tensor
@@ -174,23 +158,18 @@ class _Tile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tiling:
-    """Division of the products of a softmax over all words, and their precision.
-
-    Attributes:
-        columns: Context words at a time, to bound memory.
-        low: Multiply in bfloat16 and add in float32; CUDA devices only.
-        world_size: Ranks with contexts of their own, which all compute the softmax of the same centers.
-    """
+class _Tiling:
+    """Division of a softmax over all words among tiles of ``columns`` words and among ranks, and its precision."""
 
     columns: int = COLUMNS
     low: bool = False
+    """Whether products are in bfloat16, with sums in float32; CUDA devices only."""
     world_size: int = 1
 
     def parts(self, num_words: int) -> list[slice]:
         """All context words in parts of nearly equal size."""
-        number = -(-num_words // self.columns)
-        return [slice(num_words * i // number, num_words * (i + 1) // number) for i in range(number)]
+        num_parts = -(-num_words // self.columns)
+        return [slice(num_words * i // num_parts, num_words * (i + 1) // num_parts) for i in range(num_parts)]
 
     def product(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         """Product of two float32 matrices, in float32."""
@@ -201,22 +180,19 @@ class Tiling:
 
 @dataclass(frozen=True, eq=False)
 class _Softmax:
-    """Denominators of the softmax of n centers over all contexts.
-
-    Attributes:
-        loss: () this rank's part of the cross-entropy, times the tile's weight.
-        max_logit: (n, 1) largest logit over this rank's words.
-        scale: (n, 1) factor from exponentials of logits minus the largest to probabilities.
-        exp_logits: (n, words) these exponentials for the last part of the words.
-    """
+    """Denominators of the softmax of n centers over all contexts."""
 
     loss: torch.Tensor
+    """() this rank's part of the cross-entropy, times the tile's weight."""
     max_logit: torch.Tensor
+    """(n, 1) largest logit over this rank's words."""
     scale: torch.Tensor
+    """(n, 1) factor from exponentials of logits minus the largest to probabilities."""
     exp_logits: torch.Tensor
+    """(n, words) these exponentials for the last part of the words."""
 
     @classmethod
-    def of(cls, tile: _Tile, u: torch.Tensor, contexts: torch.Tensor, tiling: Tiling) -> "_Softmax":
+    def of(cls, tile: _Tile, u: torch.Tensor, contexts: torch.Tensor, tiling: _Tiling) -> "_Softmax":
         """Compute one pass over all context words for (n, dim) center vectors."""
         max_logit, total = torch.full_like(u[:, :1], -torch.inf), torch.zeros_like(u[:, :1])
         observed = torch.zeros((), device=u.device)
@@ -241,33 +217,24 @@ class _Softmax:
 
 
 def skipgram_loss(
-    center: Ints32,
-    context: Ints32,
-    weight: Floats,
-    vectors: Floats32,
-    contexts: Floats32,
-    *,
-    rows: int = ROWS,
-    columns: int = COLUMNS,
-    device: str = "cpu",
+    pairs: WeightedPairs, vectors: Floats32, contexts: Floats32, *, rows: int = ROWS, columns: int = COLUMNS
 ) -> float:
-    """Cross-entropy of contexts given centers, in nats per pair, for weighted pairs sorted by center."""
-    pairs = WeightedPairs(center, context, weight / weight.sum(), len(vectors))
-    u, v = (torch.from_numpy(matrix).to(device) for matrix in (vectors, contexts))
+    """Cross-entropy of contexts given centers, in nats per pair."""
+    u, v = torch.from_numpy(vectors), torch.from_numpy(contexts)
     total = 0.0
     for start in range(0, len(pairs.centers), rows):
-        tile = pairs.tile(pairs.centers[start : start + rows], device)
-        total += float(_Softmax.of(tile, u[tile.rows], v, Tiling(columns=columns)).loss)
+        tile = pairs.tile(pairs.centers[start : start + rows], "cpu")
+        total += float(_Softmax.of(tile, u[tile.rows], v, _Tiling(columns=columns)).loss)
     return total
 
 
-def add_gradients(
+def _add_gradients(
     tile: _Tile,
     vectors: torch.Tensor,
     contexts: torch.Tensor,
     gradient: torch.Tensor,
     context_gradient: torch.Tensor,
-    tiling: Tiling,
+    tiling: _Tiling,
 ) -> torch.Tensor:
     """Add the gradients of a tile, computed by hand so that only one matrix of logits is held; return its loss."""
     u = vectors[tile.rows]
@@ -311,7 +278,7 @@ class _Model:
             groups[1]["weight_decay"] = config.word_decay  # type: ignore[assignment]
             groups.append({"params": [self.subwords]})
         has_bfloat16 = device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False)
-        self._tiling = Tiling(columns=columns, low=has_bfloat16, world_size=self._world_size)
+        self._tiling = _Tiling(columns=columns, low=has_bfloat16, world_size=self._world_size)
         self._optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=True)
         for group in groups:
             group["params"][0].grad = torch.zeros_like(group["params"][0])
@@ -342,7 +309,7 @@ class _Model:
             for start in range(0, len(centers), self._num_rows):
                 tile = self._pairs.tile(centers[start : start + self._num_rows], self.device)
                 tile = replace(tile, rows=torch.arange(start, start + len(tile.rows), device=self.device))
-                loss += add_gradients(tile, vectors, self.contexts, gradient, context_gradient, self._tiling)
+                loss += _add_gradients(tile, vectors, self.contexts, gradient, context_gradient, self._tiling)
             sum_over_ranks((gradient, loss))
             mine = centers % self._world_size == self._rank
             word_rows = torch.from_numpy(centers[mine] // self._world_size)

@@ -1,19 +1,17 @@
 """Training an `Embedding` on the counts of corpora: vocabulary, vectors of words, and of the forms to back off to."""
 
 import json
-import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ncc.errors import AssetError, InputError, NccError, check_positive
+from ncc.errors import AssetError, InputError, check_positive
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import BackoffLevel
 from ncc.learning.embedding.config import EmbeddingConfig
-from ncc.learning.embedding.counts import CorpusCounts, CountsBuilder, width_folder
+from ncc.learning.embedding.counts import CorpusCounts, sum_counts, width_folder
 from ncc.learning.embedding.counts import load_counts as load_folder
 from ncc.learning.embedding.embedding import (
     AnyEmbedding,
@@ -26,10 +24,6 @@ from ncc.learning.embedding.embedding import (
 from ncc.learning.embedding.vocabulary import build_vocabulary
 from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
 from ncc.system.files.writing import check_folder
-
-logger = logging.getLogger(__name__)
-
-OnEpoch = Callable[[int, float], None]
 
 
 def load_counts(corpus: str | Path, *, context_width: int = 2) -> CorpusCounts:
@@ -46,17 +40,16 @@ def load_counts(corpus: str | Path, *, context_width: int = 2) -> CorpusCounts:
 
 
 def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
-    """The sum of the counts of corpora for a context width."""
+    """Sum the counts of corpora for a context width."""
+    if not folders:
+        raise InputError("corpora: none is named")
     for folder in folders:
         counted = sorted(int(path.name.removeprefix("width-")) for path in Path(folder).glob("width-[0-9]*"))
         if counted and width not in counted:
             raise InputError(f"{folder}: was counted for context widths {counted}; expected {width} among them")
     if len(folders) == 1:
         return load_counts(folders[0], context_width=width)
-    builder = CountsBuilder(width)
-    for folder in folders:
-        builder.add_counts(load_counts(folder, context_width=width))
-    return builder.finish()
+    return sum_counts(width_folder(folder, width) for folder in folders)
 
 
 def load_abstraction(folders: Sequence[str | Path]) -> Abstraction:
@@ -83,7 +76,7 @@ def fit_embedding(
     about: dict[str, Any] | None = None,
     threads: int = 1,
     device: str = "cpu",
-    progress: OnEpoch | None = None,
+    progress: Callable[[int, float], None] | None = None,
 ) -> Embedding:
     """Train an embedding on counts.
 
@@ -91,6 +84,7 @@ def fit_embedding(
     fraction of the corpus's statements that are words as they stand.
     """
     start = time.perf_counter()
+    num_statements = int(counts.statements.sum())
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), config.min_count)
     pairs = counts.restrict(vocabulary)
     if config.engine == "gensim":
@@ -103,11 +97,11 @@ def fit_embedding(
         result = train_skipgram(*pairs, vocabulary.words, config, device=device, progress=progress)
     vectors = compose_missing(vocabulary, result.vectors)
     _, level = vocabulary.encode(counts.texts)
-    exact = counts.statements[level == BackoffLevel.EXACT].sum() / max(counts.statements.sum(), 1)
+    exact = counts.statements[level == BackoffLevel.EXACT].sum() / max(num_statements, 1)
     card = {
         "num_files": counts.num_files,
         "num_lines": counts.num_lines,
-        "num_statements": int(counts.statements.sum()),
+        "num_statements": num_statements,
         "num_distinct_statements": len(counts.texts),
         "num_pairs": int(counts.count.sum()),
         "num_distinct_pairs": len(pairs[2]),
@@ -128,7 +122,6 @@ def train_embedding(
     config: EmbeddingConfig = EmbeddingConfig(),
     threads: int = 1,
     device: str = "cpu",
-    tensorboard: str | Path | None = None,
     extend: AnyEmbedding | None = None,
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -141,7 +134,6 @@ def train_embedding(
         config: Options of the training.
         threads: Threads of the matrix products.
         device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
-        tensorboard: Folder for curves for TensorBoard.
         extend: An embedding, its folder, or "shipped": instead of training, induce vectors for the words of the corpora
             that it lacks, and keep its own. Of the options only ``context_width`` and ``min_count`` matter.
         about: Additional fields of the card, such as the command.
@@ -174,12 +166,7 @@ def train_embedding(
         if folder:
             save_embedding(embedding, folder)
         return embedding
-    with (
-        process_group(device) as rank_device,
-        training_lock(folder),
-        torch_threads(threads),
-        _curves(tensorboard, progress) as report,
-    ):
+    with process_group(device) as rank_device, training_lock(folder), torch_threads(threads):
         rank, world_size = rank_and_world()
         if world_size > 1 and config.engine == "gensim":
             raise InputError("gensim trains in one process; leave torchrun out")
@@ -190,32 +177,8 @@ def train_embedding(
             about=about,
             threads=threads,
             device=rank_device,
-            progress=None if rank else report,
+            progress=(lambda epoch, loss: progress(f"epoch {epoch}: {loss:.4f}")) if progress and not rank else None,
         )
         if rank == 0 and folder:
             save_embedding(embedding, folder)
     return embedding
-
-
-@contextmanager
-def _curves(folder: str | Path | None, progress: Callable[[str], None] | None) -> Iterator[OnEpoch]:
-    """Report epochs and losses, also to TensorBoard if a folder is given."""
-    writer = None
-    if folder and rank_and_world()[0] == 0:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise NccError("--tensorboard needs TensorBoard: pip install tensorboard") from error
-        writer = SummaryWriter(str(folder))
-
-    def report(epoch: int, loss: float) -> None:
-        if progress:
-            progress(f"epoch {epoch}: {loss:.4f}")
-        if writer:
-            writer.add_scalar("loss", loss, epoch)
-
-    try:
-        yield report
-    finally:
-        if writer:
-            writer.close()

@@ -114,7 +114,7 @@ class MeanPooler(Pooler):
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
     ) -> Floats32:
         """Average the vectors of all statements."""
-        word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
+        word = (lookup or self.embedding.look_up(module.texts).expand(module.text_id)).word
         table = self.embedding.vectors
         if functions is None:
             weight = np.bincount(word, minlength=len(table)) / len(word)
@@ -205,7 +205,7 @@ class LSTMPooler(Pooler):
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
     ) -> Floats32:
         """Read statements in order, and their literals."""
-        word = (lookup or self.embedding.look_up(module.texts).over(module.text_id)).word
+        word = (lookup or self.embedding.look_up(module.texts).expand(module.text_id)).word
         if functions is None:
             parts = [np.flatnonzero(own_functions(module)[module.statement_function] >= 0)]
         else:

@@ -155,11 +155,11 @@ class _Code:
     def builds(self) -> Iterator[tuple[Module, list[int], list[int]]]:
         """Modules of builds of files, each with its author's functions, and the labels that they have in all builds."""
         from ncc.learning.corpus.recipe import CorpusFile, find_files
-        from ncc.learning.programs.ir_cache import Compiler
+        from ncc.learning.programs.ir_cache import CachingCompiler
         from ncc.learning.programs.names import is_library_function
 
         assert self.recipe
-        compiler = Compiler(self.cache / "headers", self.cache / "ir")
+        compiler = CachingCompiler(self.cache / "headers", self.cache / "ir")
         work = find_files(self.recipe)
         num_levels: dict[str, int] = {}
         for file in list(work):

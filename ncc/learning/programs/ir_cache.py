@@ -1,6 +1,7 @@
-"""Compiles a file by the first attempt that works, or reads the IR that an earlier run kept."""
+"""IR of source files, kept by content: compiled by the first attempt, or by the first way of a program, that works."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -23,6 +24,10 @@ from ncc.system.files.writing import read_compressed, write_compressed
 Attempts = tuple[tuple[CompileOptions, str | None], ...]
 """Options to try in order, each with a header to put before the file or None; none for a file of IR."""
 
+_COMPILED = 1
+_READ = 4
+"""Raised whenever programs compile, or are read, differently, so that what is cached is made again."""
+
 
 class Compilable(Protocol):
     """A file, the folder that it may read ("" for that of the file alone), and how to compile it."""
@@ -36,30 +41,45 @@ class Compilable(Protocol):
 
 
 @dataclass(frozen=True)
-class Compiler:
-    """Compiles files.
-
-    Attributes:
-        headers: Folder for precompiled headers.
-        kept: Folder of IR to look in first and to add to, or None.
-    """
+class CachingCompiler:
+    """Compiles files, with a folder for precompiled headers and one for IR, or None to keep none."""
 
     headers: Path
-    kept: Path | None = None
+    cache: Path | None = None
 
     def ir_of(self, file: Compilable) -> bytes:
-        """The IR of a file."""
+        """Return the IR of a file, compiled by its first attempt that works."""
         if not file.attempts:
             return read_input(file.path, file.folder or None)
-        kept = self._place(file)
-        if kept and (found := read_compressed(kept)):
-            return found
-        ir = self._compile(file)
-        if kept:
-            write_compressed(kept, ir)
+        try:
+            source = read_input(file.path, file.folder or None) if self.cache else b""
+        except InputError:
+            return self._attempt(file)  # the compiler will say what is wrong
+        return self.cached((file.path, file.attempts, hashlib.sha256(source).digest()), lambda: self._attempt(file))
+
+    def program_ir(self, path: InputFile, options: CompileOptions, key: object) -> tuple[bytes, str]:
+        """Return the IR of a program, and the way that it compiled, which is cached as a comment before it."""
+
+        def compiled() -> bytes:
+            folders = [path.folder] if path.folder else []
+            program = compile_program(path, options, self.headers, readable=folders)
+            return f"; {program.way}\n".encode() + program.ir
+
+        way, _, ir = self.cached(key, compiled).partition(b"\n")
+        return ir, way.decode().removeprefix("; ")
+
+    def cached(self, key: object, compiled: Callable[[], bytes]) -> bytes:
+        """Return the IR of a key, compiled if the cache lacks it."""
+        if not self.cache:
+            return compiled()
+        name = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
+        file = self.cache / name[:2] / f"{name}.ll.gz"
+        if not (ir := read_compressed(file)):
+            ir = compiled()
+            write_compressed(file, ir)
         return ir
 
-    def _compile(self, file: Compilable) -> bytes:
+    def _attempt(self, file: Compilable) -> bytes:
         folder = [file.folder] if file.folder else []
         for attempt, (options, header) in enumerate(file.attempts):
             try:
@@ -72,32 +92,10 @@ class Compiler:
                     raise
         raise AssertionError("source has at least one attempt")
 
-    def _place(self, file: Compilable) -> Path | None:
-        if not self.kept:
-            return None
-        digest = hashlib.sha256(repr((file.path, file.attempts)).encode())
-        try:
-            digest.update(read_input(file.path, file.folder or None))
-        except InputError:  # the compiler will say what is wrong
-            return None
-        name = digest.hexdigest()[:32]
-        return self.kept / name[:2] / f"{name}.ll.gz"
-
-
-_COMPILED = 1
-_READ = 4
-"""Raised whenever programs compile, or are read, differently, so that what is kept is made again."""
-
 
 @dataclass(frozen=True)
 class ProgramReader:
-    """Reads programs, and keeps the IR that compilers made of them.
-
-    Attributes:
-        options: Of the compiler.
-        abstraction: Of the statements.
-        cache: Folder of precompiled headers and of IR.
-    """
+    """Reads programs with options of the compiler and an abstraction, and a folder for headers and IR."""
 
     options: CompileOptions
     abstraction: Abstraction
@@ -105,12 +103,12 @@ class ProgramReader:
 
     @property
     def identity(self) -> Any:
-        """What a program's description depends on beside its text."""
+        """Everything that a program's description depends on beside its text."""
         return _READ, self._compiled_by, self.abstraction
 
     @cached_property
     def _compiled_by(self) -> Any:
-        """What IR depends on beside the source; the compiler by its version, or its path where it is the user's."""
+        """Everything that IR depends on beside the source; a compiler of the user's counts by its path."""
         compiler = find_compiler(self.options.clang)
         name = compiler.argv if compiler.headers is None else f"ziglang {version('ziglang')}"
         return _COMPILED, name, replace(self.options, clang=None)
@@ -120,7 +118,7 @@ class ProgramReader:
         compile_source(b"int main(void) { return 0; }\n", replace(self.options, language="c"))
 
     def read(self, path: InputFile) -> tuple[ProgramTable, str]:
-        """A program, and the way that it compiled."""
+        """Read a program; return it with the way that it compiled."""
         if is_ir_path(path):
             module = read_module(path, abstraction=self.abstraction)
             return describe_program(module), "IR"
@@ -128,17 +126,9 @@ class ProgramReader:
         return describe_program(read_module(ir, name=path.path, abstraction=self.abstraction)), way
 
     def ir_of(self, path: InputFile) -> tuple[bytes, str]:
-        """IR and way; kept with the way as its first line, a comment."""
-        name = hashlib.sha256(repr((self._compiled_by, file_key(path, self.options))).encode()).hexdigest()[:32]
-        kept = self.cache / "ir" / name[:2] / f"{name}.ll.gz"
-        if found := read_compressed(kept):
-            way, _, ir = found.partition(b"\n")
-            return ir, way.decode().removeprefix("; ")
-        compiled = compile_program(
-            path, self.options, self.cache / "headers", readable=[path.folder] if path.folder else []
-        )
-        write_compressed(kept, f"; {compiled.way}\n".encode() + compiled.ir)
-        return compiled.ir, compiled.way
+        """Return the IR of a program, and the way that it compiled."""
+        compiler = CachingCompiler(self.cache / "headers", self.cache / "ir")
+        return compiler.program_ir(path, self.options, (self._compiled_by, file_key(path, self.options)))
 
 
 def file_key(path: InputFile, options: CompileOptions) -> str:

@@ -122,7 +122,7 @@ def classify(
     for module in modules:
         module.check_functions()
         program = describe_program(module)
-        lookup = embedding.look_up(program.texts).over(program.text_id)
+        lookup = embedding.look_up(program.texts).expand(program.text_id)
         views.append(EncodedProgram(lookup.word, program.literal, program.literal_start.astype(np.int32)))
         unknown += lookup.unknown_rate * len(lookup.word)
     num_statements = sum(len(view.words) for view in views)

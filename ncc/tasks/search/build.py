@@ -17,7 +17,7 @@ from ncc.errors import InputError, InputFileError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.inputs import find_inputs, load_module
-from ncc.learning.embedding.embedding import AnyEmbedding, normalised, save_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, l2_normalize, save_embedding
 from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_encoder
 from ncc.system.files.reading import STDIN, InputFile, read_input
 from ncc.system.files.tables import vectors_of
@@ -49,7 +49,7 @@ def read_functions(
     """The functions of a file, where they are, and their vectors, of length 1."""
     pooler = _pooler(pooling, embedding, encoder)
     module = load_module(file, options=replace(options, debug_lines=True), abstraction=pooler.abstraction)
-    return FileVectors(function_columns(module), normalised(pooler.vectors(module, range(module.num_functions))))
+    return FileVectors(function_columns(module), l2_normalize(pooler.vectors(module, range(module.num_functions))))
 
 
 def index(

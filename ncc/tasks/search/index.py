@@ -17,7 +17,7 @@ from ncc.ir.inputs import load_module
 from ncc.ir.reader.functions import find_functions
 from ncc.ir.reader.locations import function_locations
 from ncc.ir.reader.module import Module
-from ncc.learning.embedding.embedding import normalised
+from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.pages import html_table
 from ncc.system.files.reading import InputFile
@@ -249,7 +249,7 @@ class Index:
             asked = IndexedFunction(
                 file="", function="<vector>", source="", first_line=0, last_line=0, num_statements=0
             )
-            return [asked], normalised(query[None, :].astype(np.float32))
+            return [asked], l2_normalize(query[None, :].astype(np.float32))
         options = replace(options or CompileOptions(), debug_lines=True)
         module = load_module(query, options=options, abstraction=self.pooler.abstraction)
         module.check_functions()
@@ -261,7 +261,7 @@ class Index:
             IndexedFunction(file=module.name, folder=folder, **{name: values[row] for name, values in columns.items()})
             for row in functions
         ]
-        return queries, normalised(self.pooler.vectors(module, functions))
+        return queries, l2_normalize(self.pooler.vectors(module, functions))
 
     def duplicates(
         self, threshold: float | None = None, *, min_statements: int = 10, max_groups: int | None = None

@@ -8,8 +8,8 @@ import ncc
 from ncc.errors import CompileError, InputError
 from tests.rooms import (
     Abstraction,
+    CachingCompiler,
     CompileOptions,
-    Compiler,
     InputFile,
     ProgramReader,
     compile_program,
@@ -67,12 +67,12 @@ def test_programs_of_one_text_and_other_flags_are_kept_apart(project, options, t
 
 def test_a_corpus_of_a_folder_takes_what_its_database_names(project, options):
     files = find_files(load_recipe(project).compiled_with(options))
-    irs = [Compiler(project).ir_of(file) for file in files]
+    irs = [CachingCompiler(project).ir_of(file) for file in files]
     assert [b"fadd" in ir for ir in irs] == [True, False]
     given = CompileOptions(include_paths=(str(project / "include"),), defines=("OPERATION=*",), flags=("-ffast-math",))
     files = find_files(load_recipe(project).compiled_with(given))
     assert len(files) == 3
-    assert all(b"fmul fast" in Compiler(project).ir_of(file) for file in files)
+    assert all(b"fmul fast" in CachingCompiler(project).ir_of(file) for file in files)
 
 
 def test_a_damaged_database_is_refused(project, options):

@@ -11,7 +11,7 @@ import ncc
 from ncc.errors import InputError, IRError
 from tests.rooms import (
     Abstraction,
-    Compiler,
+    CachingCompiler,
     InputFile,
     Member,
     ProgramReader,
@@ -181,7 +181,7 @@ def test_corpora_and_labelled_folders_take_members(tmp_path, objects):
         (tmp_path / "code" / name / "lib.a").write_bytes(_archive(objects))
         (tmp_path / "code" / name / "plain.o").write_bytes(objects["machine_code.o"])
     recipe = Recipe(name="c", sources=(Source(name="s", folder=str(tmp_path / "code")),))
-    irs = [Compiler(tmp_path).ir_of(file) for file in find_files(recipe)]
+    irs = [CachingCompiler(tmp_path).ir_of(file) for file in find_files(recipe)]
     assert [ncc.read_module(ir).function_names for ir in irs] == [("add",), ("mul",)] * 2
     files = find_labelled_files(tmp_path / "code")
     assert [Path(path).name for path in files.paths] == ["lib.a(add.o)", "lib.a(the_product_of_two_numbers.o)"] * 2

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ncc.errors import AssetError, InputError, NccError, OutputError
+from ncc.errors import AssetError, InputError, OutputError
 from tests.rooms import (
     Abstraction,
     CorpusCounts,
@@ -115,12 +115,6 @@ def test_a_report_is_a_table_for_people():
     assert "IR lines/s" not in one.to_text()
 
 
-def test_an_executor_of_the_callers_stays_open(code, tmp_path):
-    with ThreadPoolExecutor(1) as pool:
-        build_corpus(load_recipe(code / "deep"), tmp_path / "out", executor=pool)
-        assert pool.submit(lambda: 3).result() == 3
-
-
 def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
     def build(name: str, **abstraction: Any) -> CorpusCounts:
         recipe = Recipe(
@@ -154,25 +148,6 @@ def test_several_widths_of_one_build_are_those_of_builds_of_their_own(code, tmp_
     assert counts[0].count.sum() < counts[1].count.sum() < counts[2].count.sum()
     assert counts[0].texts == counts[1].texts == counts[2].texts
     assert set(json.loads((tmp_path / "all" / "report.json").read_text())["pairs"]) == {"1", "2", "3"}
-
-
-def test_identifiers_of_many_statements_connect_nothing(code, tmp_path):
-    for max_degree in (None, 3, 10**6):
-        recipe = Recipe(name="r", sources=(_ir_of(code),), max_degree=max_degree)
-        report = _in_threads(recipe, tmp_path / str(max_degree))
-        counts = _counts(tmp_path / str(max_degree))
-        modules = [read_module(path) for path in code.iterdir() if path.suffix in (".ll", ".bc")]
-        pairs = [count_contexts(build_xfg(m), m.text_id, max_degree=max_degree).count.sum() for m in modules]
-        assert counts.count.sum() == report.pairs[2] == sum(pairs)
-    everything, few, all_again = (_counts(tmp_path / name) for name in ("None", "3", "1000000"))
-    assert few.count.sum() < everything.count.sum() == all_again.count.sum()
-    assert few.statements.tolist() == everything.statements.tolist()
-
-
-def test_progress_counts_batches(code, tmp_path, two_a_batch):
-    seen: list[str] = []
-    _in_threads(load_recipe(code), tmp_path, progress=seen.append)
-    assert seen == ["1 of 3 batches", "2 of 3 batches", "3 of 3 batches"]
 
 
 def test_only_missing_shards_are_made_again(code, tmp_path, two_a_batch, corpus_files):
@@ -223,27 +198,6 @@ def test_bad_files_are_reported_and_the_rest_is_counted(code, tmp_path, corpus_f
     assert json.loads((tmp_path / "bad" / "report.json").read_text())["failures"] == report.failures
 
 
-@pytest.mark.parametrize("name", ["broken.c", "empty.ll", "rubbish.bc"])
-def test_one_bad_file_alone_never_stops_a_build(tmp_path, name, two_a_batch):
-    folder = tmp_path / "code"
-    folder.mkdir()
-    (folder / name).write_bytes(b"" if name == "empty.ll" else b"{" * 40)
-    report = _in_threads(load_recipe(folder), tmp_path / "out")
-    assert list(report.failures) == [str(folder / name)]
-    assert (report.files, report.num_distinct, report.pairs) == ({}, 0, {2: 0})
-    assert _counts(tmp_path / "out").texts == ()
-
-
-def test_batches_that_fail_as_a_whole_add_nothing(code, tmp_path, monkeypatch, corpus_files):
-    monkeypatch.setattr(building, "BATCH_FILES", 1)
-    _in_threads(load_recipe(code), tmp_path / "good")
-    for name in ("a.c", "deep/m.c", "z.c"):
-        (code / name).write_text("int f( {\n")
-    report = _in_threads(load_recipe(code), tmp_path / "bad")
-    assert len(report.failures) == 3
-    assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
-
-
 def test_a_disk_that_can_not_be_written_stops_the_build_rather_than_fail_every_file(code, tmp_path, monkeypatch):
     monkeypatch.setattr(building, "check_folder", lambda *_: None)  # it breaks after the check
     (tmp_path / "ir").write_text("a file where a folder should be\n")
@@ -266,14 +220,6 @@ def test_a_second_attempt_is_made_where_the_first_fails(code, tmp_path):
     assert _counts(tmp_path / "out").num_files == 1
     recipe.write_text(recipe.read_text().replace(', { language = "c", flags = ["-w"] }', ""))
     assert len(_in_threads(load_recipe(recipe), tmp_path / "once").failures) == 1
-
-
-def test_levels_are_files_of_their_own(code, tmp_path):
-    source = Source(name="c", folder=str(code), patterns=("deep/add.c",), optimization=("-O0", "-O1"))
-    report = _in_threads(Recipe(name="r", sources=(source,)), tmp_path)
-    assert report.files == {"c": 2}
-    assert _counts(tmp_path).num_files == 2
-    assert any("alloca" in text for text in _counts(tmp_path).texts)
 
 
 def test_a_header_is_put_before_every_file(code, tmp_path):
@@ -304,16 +250,6 @@ def test_another_recipe_does_not_go_into_the_same_folder(code, tmp_path, change)
     }[change]
     with pytest.raises(InputError, match="holds the corpus of another recipe or of other files; give an empty folder"):
         _in_threads(other, tmp_path / "out")
-
-
-def test_a_recipe_that_was_refused_does_not_spoil_the_corpus_that_was_there(code, tmp_path, corpus_files):
-    recipe = load_recipe(code)
-    first = _in_threads(recipe, tmp_path / "out")
-    files = corpus_files(tmp_path / "out")
-    with pytest.raises(InputError, match="give an empty folder"):
-        _in_threads(replace(recipe, widths=(3,)), tmp_path / "out")
-    assert _in_threads(recipe, tmp_path / "out") == first
-    assert corpus_files(tmp_path / "out") == files
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]"])
@@ -380,38 +316,6 @@ def test_a_build_that_is_killed_goes_on_to_the_identical_counts(code, tmp_path, 
     assert resumed.files == {"code": 18}
 
 
-class Dying(ThreadPoolExecutor):
-    """Works off some batches, then none."""
-
-    def __init__(self, lives: int) -> None:
-        super().__init__(1)
-        self.lives = lives
-
-    def submit(self, function, /, *arguments: object, **options: object) -> Future:
-        def work() -> object:
-            self.lives -= 1
-            if self.lives < 0:
-                raise BrokenPipeError("the workers are gone")
-            return function(*arguments)
-
-        return super().submit(work)
-
-
-def test_an_executor_that_dies_loses_only_what_it_had_not_finished(code, tmp_path, monkeypatch, corpus_files):
-    monkeypatch.setattr(building, "BATCH_FILES", 1)
-    recipe = replace(load_recipe(code), widths=(1, 2))
-    for lives, done in ((0, 0), (2, 2), (1, 3)):
-        with Dying(lives) as pool, pytest.raises(NccError, match="the workers are gone"):
-            build_corpus(recipe, tmp_path / "out", executor=pool)
-        assert len(list(tmp_path.glob("out/shards/*/report.json"))) == done
-        assert not list(tmp_path.glob("out/width-*"))
-    seen: list[str] = []
-    _in_threads(recipe, tmp_path / "out", progress=seen.append)
-    assert seen == ["4 of 6 batches", "5 of 6 batches", "6 of 6 batches"]
-    _in_threads(recipe, tmp_path / "whole")
-    assert corpus_files(tmp_path / "out") == corpus_files(tmp_path / "whole")
-
-
 def test_a_kill_while_the_shards_are_added_up_is_made_good(code, tmp_path, two_a_batch, monkeypatch, corpus_files):
     recipe = load_recipe(code)
     _in_threads(recipe, tmp_path / "whole")
@@ -420,11 +324,9 @@ def test_a_kill_while_the_shards_are_added_up_is_made_good(code, tmp_path, two_a
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(building, "merge_counts", killed)
+        patch.setattr(building, "sum_counts", killed)
         with pytest.raises(KeyboardInterrupt):
             _in_threads(recipe, tmp_path / "out")
-    (tmp_path / "out" / "width-2" / ".merge-abandoned").mkdir(parents=True)
-    (tmp_path / "out" / "width-2" / ".merge-abandoned" / "center").write_bytes(b"half")
     with Idle(1) as pool:
         build_corpus(recipe, tmp_path / "out", executor=pool)
     assert corpus_files(tmp_path / "out") == corpus_files(tmp_path / "whole")
@@ -442,21 +344,6 @@ def test_a_name_that_is_not_utf8_is_built_too(tmp_path):
         report = build_corpus(recipe, tmp_path / content[:7], jobs=1)
         assert report.files == {"s": 3 - len(report.failures)}
         assert len(report.failures) == (content == "damaged")
-
-
-_BUILD = "import sys; from ncc.api import build_corpus; build_corpus(sys.argv[1], sys.argv[2], jobs=1)"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
-def test_builds_into_one_folder_at_once_are_refused_but_for_one(code, tmp_path, corpus_files):
-    command = [sys.executable, "-c", _BUILD, str(code), str(tmp_path / "at once")]
-    builds = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
-    said = [build.communicate(timeout=120)[1] for build in builds]
-    for build, text in zip(builds, said, strict=True):
-        assert build.returncode == 0 or "another run of ncc is writing to this folder" in text
-    assert 0 in [build.returncode for build in builds]
-    build_corpus(load_recipe(code), tmp_path / "alone", jobs=1)
-    assert corpus_files(tmp_path / "at once") == corpus_files(tmp_path / "alone")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")

@@ -82,32 +82,9 @@ def many(tmp_path):
     return folder
 
 
-def test_a_share_is_a_part_that_grows_and_does_not_depend_on_the_folder(many, find, tmp_path):
-    tenth, half, all_files = (set(_names(find(folder=str(many), share=share))) for share in (0.1, 0.5, 1))
-    assert tenth < half < all_files
-    assert len(all_files) == 200
-    assert 70 < len(half) < 130
-    moved = many.rename(tmp_path / "moved")
-    assert set(_names(find(folder=str(moved), share=0.5))) == half
-
-
 def test_a_share_is_the_same_on_every_machine(many, find):
     names = _names(find(folder=str(many), share=0.04))
     assert sorted(int(name.removesuffix(".c")) for name in names) == [8, 18, 23, 51, 80, 111, 125, 149, 153]
-
-
-def test_one_level_gives_each_file_one_of_the_levels(many, find, tmp_path):
-    levels = ("-O0", "-O1", "-O2", "-O3")
-
-    def chosen(folder):
-        files = find(folder=str(folder), optimization=levels, one_level=True)
-        return [(Path(file.path).name, file.attempts[0][0].optimization) for file in files]
-
-    once = chosen(many)
-    assert len(once) == 200
-    assert all([level for _, level in once].count(level) > 25 for level in levels)
-    assert chosen(many) == once
-    assert chosen(many.rename(tmp_path / "moved")) == once
 
 
 def test_other_files_do_not_change_a_files_level_or_its_place_in_the_share(many, find):
@@ -117,12 +94,6 @@ def test_other_files_do_not_change_a_files_level_or_its_place_in_the_share(many,
     (many / "zz.c").write_text("")
     after = [file for file in find(**options) if Path(file.path).name not in ("00.c", "zz.c")]
     assert after == before
-
-
-def test_every_level_is_a_row_of_its_own(many, find):
-    files = find(folder=str(many), patterns=("7.c",), optimization=("-O0", "-O3", "-Os"))
-    assert [file.attempts[0][0].optimization for file in files] == ["-O0", "-O3", "-Os"]
-    assert len({file.path for file in files}) == 1
 
 
 # ---- folders and options
@@ -158,12 +129,6 @@ def test_an_unset_variable_is_named(find, monkeypatch):
     monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
     with refuses(InputError, "$NOT_SET_ANYWHERE/x", "environment"):
         find(folder="$NOT_SET_ANYWHERE/x")
-
-
-def test_an_unset_variable_in_an_include_path_is_named(code, find, monkeypatch):
-    monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
-    with refuses(InputError, "$NOT_SET_ANYWHERE/x", "environment"):
-        find(folder=str(code), include_paths=("$NOT_SET_ANYWHERE/x",))
 
 
 def test_flags_name_the_folder(code, find):

@@ -17,11 +17,11 @@ from ncc.errors import NccError, OutputError
 from tests.fixtures.frontend import ENDLESS
 from tests.rooms import (
     Batch,
+    CachingCompiler,
     CorpusFile,
     Pool,
     Recipe,
     Source,
-    Tally,
     build_corpus,
     load_recipe,
     read_module,
@@ -93,14 +93,6 @@ def test_a_worker_that_is_killed_once_costs_nothing(sources, deadly, tmp_path, c
     assert corpus_files(tmp_path / "out") == corpus_files(tmp_path / "whole")
 
 
-def test_a_corpus_of_files_that_kill_is_empty(tmp_path, deadly):
-    folder = tmp_path / "code"
-    folder.mkdir()
-    _add(folder, "a_killed", "b_aborts")
-    report = build_corpus(load_recipe(folder), tmp_path / "out", jobs=1)
-    assert (report.files, len(report.failures), report.pairs) == ({}, 2, {2: 0})
-
-
 def test_a_disk_that_is_full_is_no_fault_of_a_file(sources, deadly, tmp_path):
     _add(sources, "f3_full")
     with pytest.raises(OutputError, match=r"f3_full\.ll: can't be worked on: .*No space left on device"):
@@ -155,14 +147,13 @@ def _report(folder: Path) -> dict:
 
 
 def _failures(shard: Path) -> dict[str, str]:
-    report = Tally()
-    report.add_shard(shard)
-    return report.failures
+    return json.loads((shard / "report.json").read_text())["failures"]
 
 
 def _batch(shard: Path, sources: Path, *names: str) -> Batch:
     recipe = Recipe(name="r", sources=(Source(name="s", folder=str(sources)),))
-    return Batch(tuple(CorpusFile(str(sources / f"{name}.ll"), "s", ()) for name in names), recipe, shard, shard / "h")
+    files = tuple(CorpusFile(str(sources / f"{name}.ll"), "s", ()) for name in names)
+    return Batch(files, recipe, shard, CachingCompiler(shard / "headers"))
 
 
 def test_a_file_that_takes_too_long_is_ended(sources, deadly, tmp_path, corpus_files):
@@ -211,7 +202,7 @@ def test_a_file_that_fills_memory_fails_for_that(sources, tmp_path, corpus_files
     failures = _failures(tmp_path / "bad")
     assert list(failures) == [f"{sources}/big.ll"]
     # the latter where it is native code that finds none
-    ways = "needs more memory than it may take|its worker was killed by signal 6 .*"
+    ways = "needs more memory than .*|its worker was killed by signal 6 .*"
     assert re.fullmatch(f".*/big.ll: ({ways})", failures[f"{sources}/big.ll"])
     assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
 
@@ -223,7 +214,7 @@ def test_files_that_need_too_much_together_are_counted_apart(sources, tmp_path, 
             raise MemoryError
         return read_module(ir, name=name, **options)
 
-    reads: list[bool] = []
+    reads: list[str] = []
     batch, whole = (
         _batch(tmp_path / "batch", sources, "f0", "f1", "f2"),
         _batch(tmp_path / "whole", sources, "f0", "f1", "f2"),
@@ -231,22 +222,9 @@ def test_files_that_need_too_much_together_are_counted_apart(sources, tmp_path, 
     run_inline(whole.task())
     monkeypatch.setattr("ncc.learning.corpus.build.read_module", read)
     run_inline(batch.task())
-    assert len(reads) == 4
+    assert len(reads) == 6  # the batch again, from its first file
     assert _failures(tmp_path / "batch") == {}
     assert corpus_files(tmp_path / "batch") == corpus_files(tmp_path / "whole")
-
-
-@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="asks Linux for the limits of a process")
-@pytest.mark.parametrize(("chosen", "expected"), [("0.5", 1 << 29), (None, None)])
-def test_workers_have_limits(monkeypatch, chosen, expected):
-    monkeypatch.delenv("NCC_MEMORY_GB", raising=False)
-    if chosen:
-        monkeypatch.setenv("NCC_MEMORY_GB", chosen)
-    with Pool() as pool:
-        limits = pool.call("limits", Path("/proc/self/limits").read_text)
-    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    assert f"Max data size             {expected or physical} " in limits
-    assert "Max core file size        0 " in limits
 
 
 def test_a_worker_without_room_to_begin_is_an_error_not_a_loop(sources, tmp_path, capfd):
@@ -254,15 +232,6 @@ def test_a_worker_without_room_to_begin_is_an_error_not_a_loop(sources, tmp_path
         build_corpus(load_recipe(sources), tmp_path / "out", jobs=2, memory_bytes=8 << 20)
     assert not list(tmp_path.glob("out/shards/*/report.json"))
     assert build_corpus(load_recipe(sources), tmp_path / "out", jobs=1).failures == {}
-
-
-def test_a_shard_that_can_not_be_written_ends_the_build(sources, tmp_path, monkeypatch):
-    monkeypatch.setattr(building, "check_folder", lambda *_: None)  # it breaks after the check
-    (tmp_path / "ir").write_text("a file where a folder should be\n")
-    with pytest.raises(OutputError, match=r"ir/.*can't be written"):
-        build_corpus(load_recipe(sources), tmp_path / "out", jobs=2, ir=tmp_path / "ir")
-    (tmp_path / "ir").unlink()
-    assert build_corpus(load_recipe(sources), tmp_path / "out", jobs=2, ir=tmp_path / "ir").failures == {}
 
 
 @pytest.mark.usefixtures("_interruptible")

@@ -79,16 +79,6 @@ def test_every_key_is_read(write, code, monkeypatch):
     )
 
 
-def test_defaults_and_the_name_of_the_file(write):
-    recipe = load_recipe(write('[[source]]\nname = "a"\nfolder = "/"\n'))
-    assert recipe == Recipe(name="recipe", sources=(Source(name="a", folder="/"),))
-    assert (recipe.widths, recipe.max_degree, recipe.abstraction) == ((2,), None, Abstraction())
-    (source,) = recipe.sources
-    assert (source.optimization, source.one_level, source.share) == (("-O1",), False, 1.0)
-    assert source.attempts == (Attempt(),)
-    assert source.commands is None
-
-
 @pytest.mark.parametrize(
     ("text", "abstraction"),
     [
@@ -116,11 +106,6 @@ def test_a_folder_is_a_recipe_of_everything_that_ncc_reads(code):
         "tree.c",
         "add.c",
     }
-
-
-def test_a_relative_folder_has_a_name(code, monkeypatch):
-    monkeypatch.chdir(code)
-    assert load_recipe(".").name == "code"
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
@@ -160,11 +145,6 @@ def test_sources_of_included_recipes_come_after_its_own(write, tmp_path):
     }
 
 
-def test_a_recipe_may_be_nothing_but_others(write, tmp_path):
-    (tmp_path / "one.toml").write_text(SOURCE)
-    assert load_recipe(write("include = ['one.toml']")).sources == (Source(name="a", folder="b"),)
-
-
 def test_recipes_that_include_each_other_are_refused(write, tmp_path):
     (tmp_path / "one.toml").write_text("include = ['recipe.toml']")
     with refuses(InputError, "include"):
@@ -172,69 +152,52 @@ def test_recipes_that_include_each_other_are_refused(write, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "nouns"),
     [
-        (f"include = 'one.toml'\n{SOURCE}", r"recipe\.toml: include is 'one\.toml'; expected a list of strings"),
-        (f"include = [1]\n{SOURCE}", r"recipe\.toml: include is \[1\]; expected a list of strings"),
-        ("include = []", r"recipe\.toml: has no \[\[source\]\]"),
-        ("name = ", "not a recipe in TOML"),
-        ("", r"has no \[\[source\]\]"),
-        (f"colour = 3\n{SOURCE}", r"unknown keys \['colour'\]"),
-        (f"width = 2\n{SOURCE}", r"unknown keys \['width'\]"),
-        (f"keep_callees = true\n{SOURCE}", r"unknown keys \['keep_callees'\]"),
-        ("[[source]]\nname='a'", "lacks 'name', or 'folder'"),
-        ("[[source]]\nfolder='a'", "lacks 'name', or 'folder'"),
-        (f"{SOURCE}pattern=['*']", r"unknown keys \['pattern'\]"),
-        (f"{SOURCE}attempts=[{{std='c99'}}]", r"attempt: unknown keys \['std'\]"),
-        (f"{SOURCE}share=0", r"source a: share is 0\.0; expected more than 0 and at most 1"),
-        (f"{SOURCE}share=1.5", "source a: share is 1.5"),
-        (f"{SOURCE}share=true", "share is True; expected a number"),
-        (f"{SOURCE}generator='gemm'", r"unknown keys \['generator'\]"),
-        (f"{SOURCE}commands=['x']", r"commands is \['x'\]; expected a string"),
-        (f"{SOURCE}optimization=[]", "source a: no optimization level"),
-        (f"{SOURCE}patterns='*.c'", r"source a: patterns is '\*\.c'; expected a list of strings"),
-        (f"{SOURCE}optimization='-O1'", "optimization is '-O1'; expected a list of strings"),
-        (f"{SOURCE}defines=[1]", r"defines is \[1\]; expected a list of strings"),
-        (f"{SOURCE}share='half'", "share is 'half'; expected a number"),
-        (f"{SOURCE}one_level=1", "one_level is 1; expected true or false"),
-        ("[[source]]\nname=1\nfolder='b'", "name is 1; expected a string"),
-        (f"{SOURCE}attempts=[]", r"attempts is \[\]; expected tables"),
-        (f"{SOURCE}attempts=['-w']", "attempt is '-w'; expected a table"),
-        (f"{SOURCE}attempts=[{{flags='-w'}}]", "flags is '-w'; expected a list of strings"),
-        (f"{SOURCE}attempts=[{{header='none.h'}}]", "none.h: no such header"),
-        ("[source]\nname='a'\nfolder='b'", r"source is .*; expected tables, \[\[source\]\]"),
-        ("source = 3", r"source is 3; expected tables, \[\[source\]\]"),
-        (f"widths=[0]\n{SOURCE}", r"widths is \[0\]; expected numbers 1 to 8"),
-        (f"widths=[2, 9]\n{SOURCE}", r"widths is \[2, 9\]; expected numbers 1 to 8"),
-        (f"widths=[]\n{SOURCE}", r"widths is \[\]; expected numbers 1 to 8"),
-        (f"widths=2\n{SOURCE}", "widths is 2; expected a list of whole numbers"),
-        (f"widths=['2']\n{SOURCE}", r"widths is \['2'\]; expected a list of whole numbers"),
-        (f"widths=[true]\n{SOURCE}", r"widths is \[True\]; expected a list of whole numbers"),
-        (f"max_degree=1\n{SOURCE}", "max_degree is 1; expected 2 or more"),
-        (f"max_degree=-5\n{SOURCE}", "max_degree is -5; expected 2 or more"),
-        (f"max_degree='many'\n{SOURCE}", "max_degree is 'many'; expected a whole number"),
-        (f"abstraction='published'\n{SOURCE}", "abstraction is 'published'; expected a table, or 'paper'"),
-        (f"abstraction=3\n{SOURCE}", "abstraction is 3; expected a table, or 'paper'"),
-        (f"abstraction={{keep_names=true}}\n{SOURCE}", r"abstraction: unknown keys \['keep_names'\]"),
-        (f"abstraction={{keep_callees='no'}}\n{SOURCE}", "abstraction: keep_callees is 'no'; expected true or false"),
-        (f"abstraction={{keep_immediates=1}}\n{SOURCE}", "abstraction: keep_immediates is 1; expected true or false"),
-        (
-            f"abstraction={{max_struct_fields='all'}}\n{SOURCE}",
-            "abstraction: max_struct_fields is 'all'; expected a whole number",
-        ),
-        (
-            f"abstraction={{max_struct_fields=-1}}\n{SOURCE}",
-            "max_struct_fields is -1; expected 0 or more",
-        ),
+        (f"include = 'one.toml'\n{SOURCE}", ["include", "one.toml"]),
+        (f"include = [1]\n{SOURCE}", ["include", "[1]"]),
+        ("include = []", ["[[source]]"]),
+        ("name = ", ["TOML"]),
+        ("", ["[[source]]"]),
+        (f"colour = 3\n{SOURCE}", ["colour"]),
+        (f"keep_callees = true\n{SOURCE}", ["keep_callees"]),
+        (f"sources = []\n{SOURCE}", ["sources"]),
+        ("[[source]]\nname='a'", ["folder"]),
+        ("[[source]]\nfolder='a'", ["name"]),
+        (f"{SOURCE}pattern=['*']", ["source a", "pattern"]),
+        (f"{SOURCE}attempts=[{{std='c99'}}]", ["source a", "attempt", "std"]),
+        (f"{SOURCE}share=0", ["source a", "share", "0"]),
+        (f"{SOURCE}share=1.5", ["source a", "share", "1.5"]),
+        (f"{SOURCE}share=true", ["source a", "share", "True"]),
+        (f"{SOURCE}commands=['x']", ["source a", "commands"]),
+        (f"{SOURCE}optimization=[]", ["source a", "optimization"]),
+        (f"{SOURCE}patterns='*.c'", ["source a", "patterns", "*.c"]),
+        (f"{SOURCE}defines=[1]", ["source a", "defines", "[1]"]),
+        (f"{SOURCE}one_level=1", ["source a", "one_level", "1"]),
+        ("[[source]]\nname=1\nfolder='b'", ["name", "1"]),
+        (f"{SOURCE}attempts=[]", ["source a", "attempts"]),
+        (f"{SOURCE}attempts=['-w']", ["source a", "attempt", "-w"]),
+        (f"{SOURCE}attempts=[{{flags='-w'}}]", ["source a", "flags", "-w"]),
+        (f"{SOURCE}attempts=[{{header='none.h'}}]", ["source a", "none.h"]),
+        ("[source]\nname='a'\nfolder='b'", ["source"]),
+        ("source = 3", ["source", "3"]),
+        (f"widths=[0]\n{SOURCE}", ["widths", "[0]"]),
+        (f"widths=[2, 9]\n{SOURCE}", ["widths", "[2, 9]"]),
+        (f"widths=[]\n{SOURCE}", ["widths"]),
+        (f"widths=2\n{SOURCE}", ["widths", "2"]),
+        (f"widths=[true]\n{SOURCE}", ["widths", "True"]),
+        (f"max_degree=1\n{SOURCE}", ["max_degree", "1"]),
+        (f"max_degree='many'\n{SOURCE}", ["max_degree", "many"]),
+        (f"abstraction='published'\n{SOURCE}", ["abstraction", "published"]),
+        (f"abstraction={{keep_names=true}}\n{SOURCE}", ["abstraction", "keep_names"]),
+        (f"abstraction={{keep_callees='no'}}\n{SOURCE}", ["keep_callees", "no"]),
+        (f"abstraction={{max_struct_fields=-1}}\n{SOURCE}", ["max_struct_fields", "-1"]),
     ],
 )
-def test_what_is_refused_says_where_and_why(write, text, message):
+def test_what_is_refused_says_where_and_why(write, text, nouns):
     path = write(text)
-    with pytest.raises(InputError, match=message) as refusal:
+    with refuses(InputError, path, *nouns):
         load_recipe(path)
-    assert (
-        "recipe.toml" in str(refusal.value) or "source a" in str(refusal.value) or "recipe recipe" in str(refusal.value)
-    )
 
 
 def test_an_included_recipe_that_is_wrong_is_named(write, tmp_path):

@@ -18,8 +18,8 @@ from tests.rooms import (
     compose_missing,
     fit_embedding,
     generalize,
+    l2_normalize,
     load_embedding,
-    normalised,
     save_embedding,
 )
 
@@ -33,7 +33,7 @@ def hand_made() -> Embedding:
         "add",
         "<unknown>",
     )
-    vectors = normalised(np.array([[1, 0], [3, 1], [-1, 0.1], [1, 0.01], [0, 1]], np.float32))
+    vectors = l2_normalize(np.array([[1, 0], [3, 1], [-1, 0.1], [1, 0.01], [0, 1]], np.float32))
     return Embedding(Vocabulary(words, np.array([9, 5, 4, 0, 0])), vectors)
 
 
@@ -54,7 +54,7 @@ def test_look_up_backs_off_and_says_so(hand_made):
 
 
 def test_over_weighs_statements_by_how_often_they_occur(hand_made):
-    lookup = hand_made.look_up(["<%ID> = add i32 <%ID>, <INT>", "ret void"]).over(np.array([0, 0, 0, 1], np.int32))
+    lookup = hand_made.look_up(["<%ID> = add i32 <%ID>, <INT>", "ret void"]).expand(np.array([0, 0, 0, 1], np.int32))
     assert lookup.unknown_rate == 0.25
     assert lookup.word.tolist() == [0, 0, 0, 4]
 
@@ -87,27 +87,6 @@ def test_neighbours_of_what_backed_off_say_so(hand_made):
         hand_made.nearest("hello world")
 
 
-def test_gensim_agrees_with_nearest(small):
-    keyed = small.to_keyed_vectors()
-    text = small.vocabulary.words[0]
-    of_corpus = {word for word, count in zip(small.vocabulary.words, small.vocabulary.counts, strict=True) if count}
-    theirs = [(word, score) for word, score in keyed.most_similar(text, topn=len(keyed)) if word in of_corpus][:5]
-    ours = small.nearest(text, k=5)
-    assert [neighbor.text for neighbor in ours] == [word for word, _ in theirs]
-    assert [neighbor.similarity for neighbor in ours] == pytest.approx([score for _, score in theirs], abs=1e-5)
-    assert keyed.get_vecattr(text, "count") == small.vocabulary.counts[0]
-
-
-def test_gensim_reads_its_own_copy_back(small, tmp_path):
-    from gensim.models import KeyedVectors
-
-    small.to_keyed_vectors().save_word2vec_format(str(tmp_path / "vectors.bin"), binary=False)
-    keyed = small.to_keyed_vectors()
-    keyed.save(str(tmp_path / "keyed"))
-    again = KeyedVectors.load(str(tmp_path / "keyed"))
-    assert np.array_equal(again[small.vocabulary.words[3]], small.vectors[3])
-
-
 def test_fit_gives_a_unit_vector_to_every_word_and_a_card(small, counts):
     assert np.linalg.norm(small.vectors, axis=1) == pytest.approx(1, abs=1e-5)
     about = small.about
@@ -124,7 +103,7 @@ def test_fit_gives_a_unit_vector_to_every_word_and_a_card(small, counts):
 
 def test_exact_share_is_that_of_a_look_up(small, counts):
     texts = np.repeat(np.arange(len(counts.texts)), counts.statements)
-    rate = small.look_up(counts.texts).over(texts).unknown_rate
+    rate = small.look_up(counts.texts).expand(texts).unknown_rate
     assert small.about["exact_share_of_corpus"] == pytest.approx(1 - rate, abs=1e-6)
 
 
@@ -257,5 +236,5 @@ def test_the_shipped_embedding_is_read_once_and_knows_every_opcode():
 def test_the_shipped_embedding_knows_most_of_the_fixtures(modules):
     shipped = load_embedding()
     for module in modules:
-        rate = shipped.look_up(module.texts).over(module.text_id).unknown_rate
+        rate = shipped.look_up(module.texts).expand(module.text_id).unknown_rate
         assert rate < 0.5, f"{module.name}: {rate:.0%} unknown"  # the hand-written legacy.ll has the most

@@ -25,8 +25,8 @@ def test_old_words_stay(shipped, extended, counts):
     assert len(extended.vocabulary) == len(shipped.vocabulary) + num_new > len(shipped.vocabulary)
     for word in ("ret void", "<unknown>", shipped.vocabulary.words[1234]):
         assert np.array_equal(extended.vector(word), shipped.vector(word))
-    before = shipped.look_up(counts.texts).over(np.repeat(np.arange(len(counts.texts)), counts.statements))
-    after = extended.look_up(counts.texts).over(np.repeat(np.arange(len(counts.texts)), counts.statements))
+    before = shipped.look_up(counts.texts).expand(np.repeat(np.arange(len(counts.texts)), counts.statements))
+    after = extended.look_up(counts.texts).expand(np.repeat(np.arange(len(counts.texts)), counts.statements))
     assert after.unknown_rate < before.unknown_rate
     assert np.linalg.norm(extended.vectors, axis=1) == pytest.approx(1, abs=1e-3)
 

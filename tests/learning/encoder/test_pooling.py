@@ -27,13 +27,13 @@ def test_functions_are_pooled_alone_or_together_alike(module, name):
     assert np.array_equal(pooler.vectors(module, [last, 0]), every[[last, 0]])
     assert pooler.vectors(module, []).shape == (0, pooler.dim)
     assert pooler.vectors(module).shape == (1, pooler.dim)
-    lookup = pooler.embedding.look_up(module.texts).over(module.text_id)
+    lookup = pooler.embedding.look_up(module.texts).expand(module.text_id)
     assert np.array_equal(pooler.vectors(module, lookup=lookup), pooler.vectors(module))
 
 
 def test_the_mean_is_over_statements(module):
     pooler = load_pooler("mean")
-    word = pooler.embedding.look_up(module.texts).over(module.text_id).word
+    word = pooler.embedding.look_up(module.texts).expand(module.text_id).word
     for function in range(module.num_functions):
         rows = word[module.function_start[function] : module.function_start[function + 1]]
         expected = pooler.embedding.vectors[rows].astype(np.float64).mean(axis=0)

@@ -116,7 +116,7 @@ def test_statements_that_backed_off_are_counted_at_all_levels(untrained, headers
         options = CompileOptions(language="c")
         (module,), _ = load_program(odd, [level], options=options, abstraction=embedding.abstraction, cache=headers)
         program = describe_program(module)
-        lookup = embedding.look_up(program.texts).over(program.text_id)
+        lookup = embedding.look_up(program.texts).expand(program.text_id)
         unknown, total = unknown + lookup.unknown_rate * len(lookup.word), total + len(lookup.word)
     answer = classify(odd, head=untrained, options=CompileOptions(language="c"))
     assert answer.num_statements == total
