@@ -221,7 +221,7 @@ def classifier_head(seed: int = 0) -> ClassifierHead:
         threshold=0.4,
         embedding_id=small_embedding().fingerprint,
         levels=("-O1", "-O3"),
-        about={"data": "random"},
+        card={"data": "random"},
     )
 
 

@@ -156,14 +156,12 @@ from ncc.tasks.classification import train as train_classification
 from ncc.tasks.classification.config import NetworkTraining
 from ncc.tasks.classification.head import FORMAT as CLASSIFIER_FILES
 from ncc.tasks.classification.head import ClassifierHead, load_classifier, save_classifier
-from ncc.tasks.classification.network import fit_network, paper_training, program_data
+from ncc.tasks.classification.network import fit_network, program_data
 from ncc.tasks.classification.ngrams import NgramModel, encoded_programs, fit_ngrams, hashed_ngrams, ngram_scores
 from ncc.tasks.classification.predict import classify
 from ncc.tasks.classification.train import (
     calibrate,
     fit_classifier,
-    fit_temperature,
-    fit_threshold,
     near_duplicates,
     probabilities,
     split_programs,

@@ -74,7 +74,7 @@ _HOMES = {
         "save_classifier",
     ),
     "ncc.tasks.classification.predict": (
-        "ProgramClasses",
+        "ClassPrediction",
         "classify",
     ),
     "ncc.tasks.classification.train": ("train_classifier",),

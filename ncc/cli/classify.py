@@ -42,7 +42,7 @@ def classify(
     names = level_names(levels) if levels is not None else None
     loaded(api.load_classifier, head)
     work = functools.partial(_classify, head=head, embedding=embedding, top=top, levels=names, options=options)
-    fields = ("classes", "fits", "compiled", "levels")
+    fields = ("classes", "is_known", "compiled_as", "levels")
     run_over(inputs, work, as_json=as_json, fields=fields, jobs=jobs, compile_s=options.timeout_s)
 
 
@@ -52,5 +52,5 @@ def _classify(name: Input, *, head: Path | None, embedding: Path | None, **how: 
     how |= {"head": loaded(api.load_classifier, head), "embedding": loaded(api.load_embedding, embedding)}
     answer = api.classify(name, **how)
     classes = "; ".join(escape_control(str(share), lines=False) for share in answer.classes)
-    text = f"{name}: {classes}" if answer.fits else f"{name}: none of these, nearest: {classes}"
+    text = f"{name}: {classes}" if answer.is_known else f"{name}: none of these, nearest: {classes}"
     return answer.to_dict(), text

@@ -48,6 +48,6 @@ def _facts() -> dict[str, Any]:
         "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | encoder.card,
         "device_heads": {name: api.load_device_head(platform=name).card for name in PLATFORMS},
         "coarsening_head": api.load_coarsening_head().card,
-        "classifier": api.load_classifier().about,
+        "classifier": api.load_classifier().card,
         "data_folder": str(data_folder()),
     }

@@ -91,4 +91,4 @@ def train_classify(
     given |= {"levels": split_list(levels), "embedding": api.load_embedding(embedding)}
     head = api.train_classifier(**given, config=config, card={"command": command_line()}, progress=say)
     if head:
-        print_card(head.about)
+        print_card(head.card)

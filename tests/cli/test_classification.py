@@ -134,10 +134,10 @@ def test_a_classifier_is_trained_further_on_all_programs(ncc, programs, head, ke
     finished = ncc(*further, head, *LEVELS, "-o", tmp_path / "all")
     assert finished.code == 0, finished.err
     about, before = json.loads(finished.out), load_classifier(head)
-    assert (about["training"], about["measured_when_trained_on"]) == (24, before.about["training"])
-    assert about["test_accuracy"] == before.about["test_accuracy"]
+    assert (about["training"], about["measured_when_trained_on"]) == (24, before.card["training"])
+    assert about["test_accuracy"] == before.card["test_accuracy"]
     refitted = load_classifier(tmp_path / "all")
-    assert refitted.about == about
+    assert refitted.card == about
     assert (refitted.temperature, refitted.threshold) == (before.temperature, before.threshold)
     measured = ncc("evaluate", "classify", programs, "--head", tmp_path / "all", "--programs", kept / "programs")
     assert measured.code == 1
@@ -194,7 +194,7 @@ def test_wrong_usage_is_refused(ncc, programs, kept, arguments, message, code):
     [
         (("--strategy", "gossip"), "strategy is 'gossip'", 2),
         (("--strategy", "local", "--compression", "topk"), "mirrored", 2),
-        (("--accumulate", "0"), "micro_batches is 0", 2),
+        (("--micro-batches", "0"), "micro_batches is 0", 2),
     ],
 )
 def test_training_that_can_not_be_is_refused(ncc, programs, kept, tmp_path, arguments, message, code):

@@ -167,12 +167,32 @@ def statement_counts(table: ProgramTable, numbers: NDArray[np.integer] | None = 
     return counts
 
 
+def paper_training() -> "NetworkTraining":
+    """Return the paper's head: two LSTM layers over the embedding's vectors, kept as they are, and their last state.
+
+    Chrono initialization over 200 steps, or the last state knows little but a program's end for many epochs.
+
+    Reference: Ben-Nun et al. 2018, section 6.1.
+    """
+    from ncc.learning.encoder.config import EncoderConfig, HeadConfig
+    from ncc.learning.training.config import TrainingConfig
+    from ncc.tasks.classification.config import NetworkTraining
+
+    return NetworkTraining(
+        encoder=EncoderConfig(hidden=200, memory=200, dropout=0.2),
+        head=HeadConfig(dropout=0.2),
+        label_smoothing=0.0,
+        min_steps=1,
+        all_levels=False,
+        loop=TrainingConfig(epochs=25, batch_size=64, learning_rate=2e-3, mixed_precision=True),
+    )
+
+
 def all_methods(
     embedding: Embedding, training: "NetworkTraining | None" = None, num_trees: int = 300
 ) -> tuple[ClassificationMethod, ...]:
     """Return controls, the paper's head, ours and its ablations."""
     from ncc.tasks.classification.config import NetworkTraining
-    from ncc.tasks.classification.network import paper_training
     from ncc_lab.programs.methods import network, ngrams, whole_classifier  # with torch
 
     ours = training or NetworkTraining()

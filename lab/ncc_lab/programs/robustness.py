@@ -127,9 +127,9 @@ def measure_head(
     """Measure a classifier on the test programs of the split that it was trained by, in several variants."""
     if head.classes != files.classes or head.embedding_id != embedding.fingerprint:
         raise AssetError("the classifier was trained on other classes, or on another embedding")
-    if not {"training", "programs"} <= head.about.keys():
+    if not {"training", "programs"} <= head.card.keys():
         raise InputError("the classifier's card does not say how many programs it was trained on, and of how many")
-    if head.about["training"] == head.about["programs"]:
+    if head.card["training"] == head.card["programs"]:
         raise AssetError("the classifier was trained on all programs; measure the one that it was made after")
     load = partial(load_programs, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
     usual = load(files, head.levels, options=options)
@@ -189,7 +189,7 @@ def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[Progra
         embedding.look_up(table.texts).expand(table.text_id).unknown_rate * len(table.text_id) for table in tables
     )
     return _Answers(
-        np.stack([prediction.probability for prediction in predictions]),
-        np.array([prediction.fits for prediction in predictions]),
+        np.stack(predictions),
+        np.array([head.is_known(prediction) for prediction in predictions]),
         unknown / sum(len(table.text_id) for table in tables),
     )

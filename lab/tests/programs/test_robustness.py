@@ -35,10 +35,10 @@ def test_a_head_is_measured_at_a_level_that_it_has_not_seen(samples, classes, ca
     scores = measure_head(head, embedding, files, variants, cache=cache).scores
     assert scores.level.tolist() == ["usual", "-O1", "-O3"]
     assert (scores.baseline_accuracy == scores.accuracy[0]).all()
-    accuracy = head.about["test_accuracy"]
+    accuracy = head.card["test_accuracy"]
     assert scores.accuracy[:2].round(4).tolist() == [accuracy["all levels together"], accuracy["-O1"]]
     assert scores.accuracy[2] >= 0.6
-    assert (scores.num_samples == head.about["test"]).all()
+    assert (scores.num_samples == head.card["test"]).all()
     for row in scores.itertuples():
         low, high = row.interval
         assert low <= row.accuracy <= high
@@ -47,7 +47,7 @@ def test_a_head_is_measured_at_a_level_that_it_has_not_seen(samples, classes, ca
         (head, replace(files, classes=("a", "b")), AssetError, "classes"),
         (replace(head, embedding_id="another"), files, AssetError, "embedding"),
         (refitted, files, AssetError, "all programs"),
-        (replace(head, about={}), files, InputError, "how many programs"),
+        (replace(head, card={}), files, InputError, "how many programs"),
     ):
         with refuses(error, noun):
             measure_head(measured, embedding, of_files, variants, cache=cache)

@@ -15,22 +15,8 @@ from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.ngrams import NgramModel
 
-_LARGEST = float(np.finfo(np.float16).max)
+_MAX_FLOAT16 = float(np.finfo(np.float16).max)
 Level = Annotated[str, Meta(pattern=r"^-O([0-3sz]|fast)\Z")]
-
-
-@dataclass(frozen=True)
-class ClassScores:
-    """A classifier's answer for one program.
-
-    Attributes:
-        probability: (num_classes,) float64, calibrated.
-        fits: False if no class fits: the best one's probability is lower than that of all but a few programs of known
-            classes.
-    """
-
-    probability: Floats
-    fits: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,19 +32,19 @@ class ClassifierHead:
         threshold: Lowest probability of the best class at which a program counts as one of a known class.
         embedding_id: Fingerprint of the embedding whose vocabulary is read.
         levels: Optimization levels that it was trained on, such as "-O1".
-        about: Data, command and scores; nothing that an answer needs.
+        card: Data, command and scores; no answer needs it.
         titles: Class → what its programs do, for classes whose names are numbers.
     """
 
     network: Annotated[ProgramNetwork, Stored("f2")]
     ngrams: NgramModel
-    ngram_weight: Annotated[float, Meta(ge=0, le=_LARGEST)]
+    ngram_weight: Annotated[float, Meta(ge=0, le=_MAX_FLOAT16)]
     classes: tuple[str, ...]
     temperature: Annotated[float, Meta(ge=1e-6, le=1e6)]
     threshold: Annotated[float, Meta(ge=0, le=1)]
     embedding_id: str
     levels: Annotated[tuple[Level, ...], Meta(min_length=1)] = ("-O1",)
-    about: dict[str, Any] = field(default_factory=dict)
+    card: dict[str, Any] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -72,30 +58,32 @@ class ClassifierHead:
     def __repr__(self) -> str:
         return f"ClassifierHead({len(self.classes)} classes, levels {', '.join(self.levels)})"
 
-    def predict(self, *views: EncodedProgram) -> ClassScores:
-        """Classify a program."""
+    def predict(self, *views: EncodedProgram) -> Floats:
+        """Calibrated probabilities of the classes, (num_classes,) float64, from a program at one or more levels."""
         if not views:
             raise InputError("expected a program, found none")
         scores = np.mean([self.scores(view) for view in views], axis=0) / self.temperature
         exponent = np.exp(scores - scores.max())
-        probability = exponent / exponent.sum()
-        return ClassScores(probability, bool(probability.max() >= self.threshold))
+        return np.asarray(exponent / exponent.sum())
+
+    def is_known(self, probability: Floats) -> bool:
+        """Whether a class fits: its probability is as high as that of nearly all programs of known classes."""
+        return bool(probability.max() >= self.threshold)
 
     def scores(self, program: EncodedProgram) -> Floats:
-        """Return the scores of the classes, (num_classes,) float64, before division by the temperature."""
-        margins = self.ngrams.scores(program).astype(np.float64)
-        return self.network.scores(program) + self.ngram_weight * margins
+        """Scores of the classes, (num_classes,) float64, before division by the temperature."""
+        return self.network.scores(program) + self.ngram_weight * self.ngrams.scores(program).astype(np.float64)
 
 
-FORMAT: ModelFormat[ClassifierHead] = ModelFormat("classifier", 3, ClassifierHead, "ncc train classify")
+FORMAT: ModelFormat[ClassifierHead] = ModelFormat("classifier", 4, ClassifierHead, "ncc train classify")
 
 
 def load_classifier(folder: ClassifierHead | str | os.PathLike[str] | None = None) -> ClassifierHead:
     """Read a program classifier; a loaded one is returned unchanged.
 
     Args:
-        folder: Written by `save_classifier` or ``ncc train classify``; default the one that ships with ncc, of the 104
-            problems of POJ-104.
+        folder: Folder written by `save_classifier` or ``ncc train classify``; default the classifier that ships with
+            ncc, of the 104 problems of POJ-104.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.

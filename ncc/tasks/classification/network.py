@@ -11,34 +11,16 @@ from torch import nn
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.batches import SequenceData, Sequences, encode_programs, network_outputs
-from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_numpy import ProgramNetwork
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import ProgramTable
-from ncc.learning.training.config import TrainingConfig, TrainingStatistics
+from ncc.learning.training.config import TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import rank_and_world
 from ncc.tasks.classification.config import NetworkTraining
 
 _WORDS_PER_PRODUCT = 1024
-
-
-def paper_training(hidden: int = 200, memory: int | None = 200) -> NetworkTraining:
-    """Return the paper's head: two LSTM layers over the embedding's vectors, kept as they are, and their last state.
-
-    Chrono initialization over ``memory`` steps, or the last state knows little but a program's end for many epochs.
-
-    Reference: Ben-Nun et al. 2018, section 6.1.
-    """
-    return NetworkTraining(
-        encoder=EncoderConfig(hidden=hidden, memory=memory, dropout=0.2),
-        head=HeadConfig(dropout=0.2),
-        label_smoothing=0.0,
-        min_steps=1,
-        all_levels=False,
-        loop=TrainingConfig(epochs=25, batch_size=64, learning_rate=2e-3, mixed_precision=True),
-    )
 
 
 @dataclass(frozen=True, eq=False)

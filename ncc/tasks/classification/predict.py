@@ -19,13 +19,13 @@ from ncc.tasks.classification.head import ClassifierHead, load_classifier
 
 
 @dataclass(frozen=True)
-class ClassShare:
+class ClassProbability:
     """A class and its probability.
 
     Attributes:
         label: Name of the class: of its folder in training.
-        title: What its programs do, in words; None where the classifier's card doesn't say.
-        probability: Calibrated.
+        title: What its programs do, in words; None if the classifier doesn't say.
+        probability: Calibrated probability.
     """
 
     label: str
@@ -38,36 +38,33 @@ class ClassShare:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProgramClasses:
+class ClassPrediction:
     """The classes that a program may belong to.
 
     Attributes:
-        classes: The most probable classes, best first; probabilities are calibrated on programs held out.
-        fits: False where no class fits: the program is less like the best one than 99 % of the programs of known
+        classes: The most probable classes, best first; probabilities are calibrated on held-out programs.
+        is_known: False if no class fits: the program is less like the best one than 99 % of the programs of known
             classes are like theirs.
-        compiled: How the source compiled, "IR" for IR; see `ncc.ir.frontend.snippets.compile_program`.
+        compiled_as: How the source compiled, "IR" for IR; see `ncc.ir.frontend.snippets.compile_program`.
         levels: Optimization levels that were read; none for IR, which is read as it is.
         num_statements: Statements that were read, at all levels.
-        unknown_rate: Share of them that backed off in the embedding.
+        unknown_rate: Fraction of them that backed off in the embedding.
     """
 
-    classes: tuple[ClassShare, ...]
-    fits: bool
-    compiled: str
+    classes: tuple[ClassProbability, ...]
+    is_known: bool
+    compiled_as: str
     levels: tuple[str, ...]
     num_statements: int
     unknown_rate: float
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
-        classes = [vars(share) for share in self.classes]
-        return {"classes": classes} | {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "classes"
-        }
+        return vars(self) | {"classes": [vars(each) for each in self.classes]}
 
     def _repr_html_(self) -> str:
-        rows = [(share.label, share.title or "", f"{share.probability:.1%}") for share in self.classes]
-        caption = "What the program does" if self.fits else "None of the known classes; the nearest"
+        rows = [(each.label, each.title or "", f"{each.probability:.1%}") for each in self.classes]
+        caption = "What the program does" if self.is_known else "None of the known classes; the nearest"
         return html_table(caption, ("class", "title", "probability"), rows)
 
 
@@ -80,15 +77,15 @@ def classify(
     language: str | None = None,
     head: ClassifierHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
-) -> ProgramClasses:
+) -> ClassPrediction:
     """Say which problem a program solves.
 
     Args:
         source: C, C++ or IR; as for `ncc.embed`. A C or C++ program may lack its include lines.
-        top: How many classes to give.
-        levels: Optimization levels, as "-O1", at which source is compiled; what they say is averaged. Default those
-            that the head was trained on.
-        options: How source is compiled otherwise.
+        top: Number of classes in the answer.
+        levels: Optimization levels, as "-O1", to compile source at; scores are averaged. Default those that the head
+            was trained on.
+        options: Other options of the compiler.
         language: As for `ncc.embed`.
         head: A head or its folder; default the one that ships with ncc.
         embedding: The one that the head was trained on, or its folder; default the one that ships with ncc.
@@ -97,7 +94,7 @@ def classify(
         The most probable classes, best first, and whether any fits.
 
     Raises:
-        InputError: No function has code, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
+        InputError: No function has code, ``top`` is below 1, ``levels`` is empty, or as for `ncc.embed`.
         CompileError, IRError: as for `ncc.embed`.
         AssetError: The head was trained on another embedding, and not on one that this one extends.
 
@@ -107,35 +104,32 @@ def classify(
         raise InputError(f"top is {top}; expected 1 or more")
     head = load_classifier(head)
     embedding = load_embedding(embedding).version(head.embedding_id)
-    wanted = tuple(levels if levels is not None else head.levels)
-    if not wanted:
+    levels = tuple(levels if levels is not None else head.levels)
+    if not levels:
         raise InputError("levels: expected one or more, found none")
-    modules, compiled = load_program(
+    modules, compiled_as = load_program(
         source,
-        wanted,
+        levels,
         options=CompileOptions.of(options, language),
         abstraction=embedding.abstraction,
         cache=cache_folder() / "headers",
     )
     views: list[EncodedProgram] = []
-    unknown = 0.0
+    num_unknown = 0.0
     for module in modules:
         module.check_functions()
         program = describe_program(module)
         lookup = embedding.look_up(program.texts).expand(program.text_id)
         views.append(EncodedProgram(lookup.word, program.literal, program.literal_start.astype(np.int32)))
-        unknown += lookup.unknown_rate * len(lookup.word)
+        num_unknown += lookup.unknown_rate * len(lookup.word)
     num_statements = sum(len(view.words) for view in views)
-    found = head.predict(*views)
-    best = found.probability.argsort(kind="stable")[::-1][:top].tolist()
-    return ProgramClasses(
-        classes=tuple(
-            ClassShare(name, float(found.probability[number]), head.titles.get(name))
-            for number, name in ((number, head.classes[number]) for number in best)
-        ),
-        fits=found.fits,
-        compiled=compiled,
-        levels=() if compiled == "IR" else wanted,
+    probability = head.predict(*views)
+    best = [(head.classes[row], float(probability[row])) for row in probability.argsort(kind="stable")[::-1][:top]]
+    return ClassPrediction(
+        classes=tuple(ClassProbability(label, value, head.titles.get(label)) for label, value in best),
+        is_known=head.is_known(probability),
+        compiled_as=compiled_as,
+        levels=() if compiled_as == "IR" else levels,
         num_statements=num_statements,
-        unknown_rate=unknown / num_statements,
+        unknown_rate=num_unknown / num_statements,
     )

@@ -6,7 +6,7 @@ trained further on all programs.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ NGRAM_WEIGHT = 4.5
 _CALIBRATION_BINS = 15
 """Of equal width, as in Naeini, Cooper, Hauskrecht 2015 ("Obtaining well calibrated probabilities")."""
 _SEED = 204
-_SHARES = (3, 1, 1)
+_PROPORTIONS = (3, 1, 1)
 
 
 def train_classifier(
@@ -100,7 +100,7 @@ def train_classifier(
             progress=lambda epoch, loss: tell(f"epoch {epoch}: {loss:.4f}"),
         )
         if head:
-            head.about.update(card or {})
+            head.card.update(card or {})
             head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
             if target:
                 save_classifier(head, target)
@@ -123,8 +123,7 @@ def fit_classifier(
     from ncc.tasks.classification.network import fit_network  # with torch
 
     if refit:
-        card = _measured_card(refit, samples, embedding)
-        rows = np.arange(len(samples))
+        card, rows = _measured_card(refit, samples, embedding), np.arange(len(samples))
     else:
         split = split_samples(samples)
         rows = split.train
@@ -168,7 +167,7 @@ def fit_classifier(
         threshold=threshold,
         embedding_id=embedding.fingerprint,
         levels=tuple(samples.views),
-        about={
+        card={
             "programs": len(samples),
             "programs_that_do_not_compile": len(samples.failures),
             "levels": list(samples.views),
@@ -181,45 +180,58 @@ def fit_classifier(
 
 
 def _measured_card(refit: ClassifierHead, samples: ProgramSamples, embedding: Embedding) -> dict[str, Any]:
-    """Return what stays of the card of a measured classifier: programs that are trained on can't be measured on."""
+    """What stays of the card of a measured classifier: programs that are trained on can't be measured on."""
     if refit.classes != samples.classes or refit.levels != tuple(samples.views):
         raise AssetError("the measured classifier was trained on other classes or levels")
-    about = {name: refit.about.get(name) for name in ("test", "test_accuracy", "calibration_error")}
-    num_training = refit.about.get("training")
-    if (
-        None in (num_training, *about.values())
-        or refit.about.get("programs") != len(samples)
-        or (num_training == len(samples))
-    ):
+    scores = {name: refit.card.get(name) for name in ("test", "test_accuracy", "calibration_error")}
+    num_training = refit.card.get("training")
+    is_measured = None not in (num_training, *scores.values()) and num_training != len(samples)
+    if not is_measured or refit.card.get("programs") != len(samples):
         raise AssetError("the classifier to refit was not measured on these programs")
     if refit.embedding_id != embedding.fingerprint:
         raise AssetError("the measured classifier was trained on another embedding")
     return {
         "training": len(samples),
         "measured_when_trained_on": num_training,
-        "measured_command": refit.about.get("command"),
-        **about,
+        "measured_command": refit.card.get("command"),
+        **scores,
     }
 
 
-def calibrate(scores: dict[str, Floats], label: Ints) -> tuple[float, float]:
-    """Return temperature and threshold from the (n, num_classes) scores of held-out programs at each level."""
-    answers = [probabilities([each]) for each in scores.values()]
-    if len(scores) > 1:
-        answers.append(probabilities([*scores.values()]))
-    temperature = fit_temperature(np.concatenate(answers), np.tile(label, len(answers)))
-    return temperature, fit_threshold(probabilities([each / temperature for each in scores.values()]))
+def calibrate(scores: Mapping[str, Floats], label: Ints) -> tuple[float, float]:
+    """Temperature and threshold from the (n, num_classes) scores of held-out programs at each level.
+
+    The temperature is the divisor of scores with the least cross-entropy; the threshold is the confidence that 99 % of
+    the programs reach.
+
+    Reference: Guo et al. 2017 ("On calibration of modern neural networks").
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import log_softmax
+
+    levels = list(scores.values())
+    views = [probabilities([level]) for level in levels]
+    if len(levels) > 1:
+        views.append(probabilities(levels))
+    logs, labels = np.log(np.maximum(np.concatenate(views), 1e-12)), np.tile(label, len(views))
+
+    def loss(log_temperature: float) -> float:
+        return float(-log_softmax(logs / np.exp(log_temperature), axis=1)[np.arange(len(labels)), labels].mean())
+
+    temperature = float(np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
+    confidence = probabilities([level / temperature for level in levels]).max(axis=1)
+    return temperature, float(np.quantile(confidence, 0.01))
 
 
-def measure(scores: dict[str, Floats], label: Ints, temperature: float) -> dict[str, Any]:
-    """Return accuracy and calibration error from the (n, num_classes) scores of test programs at each level."""
-    together = probabilities([each / temperature for each in scores.values()])
-    right = together.argmax(axis=1) == label
-    accuracy = {"all levels together": right.mean()}
-    accuracy |= {level: (each.argmax(axis=1) == label).mean() for level, each in scores.items()}
+def measure(scores: Mapping[str, Floats], label: Ints, temperature: float) -> dict[str, Any]:
+    """Accuracy and calibration error from the (n, num_classes) scores of test programs at each level."""
+    together = probabilities([level / temperature for level in scores.values()])
+    is_right = together.argmax(axis=1) == label
+    accuracy = {"all levels together": is_right.mean()}
+    accuracy |= {name: (level.argmax(axis=1) == label).mean() for name, level in scores.items()}
     return {
-        "test_accuracy": {name: round(float(share), 4) for name, share in accuracy.items()},
-        "calibration_error": round(calibration_error(together.max(axis=1), right, _CALIBRATION_BINS), 4),
+        "test_accuracy": {name: round(float(value), 4) for name, value in accuracy.items()},
+        "calibration_error": round(calibration_error(together.max(axis=1), is_right, _CALIBRATION_BINS), 4),
     }
 
 
@@ -230,41 +242,9 @@ def probabilities(scores: Sequence[Floats]) -> Floats:
     return softmax(np.mean(scores, axis=0), axis=1)
 
 
-def fit_temperature(probability: Floats, label: Ints) -> float:
-    """The number that logarithms of probabilities are best divided by: the least cross-entropy on programs held out.
-
-    Reference: Guo et al. 2017 ("On calibration of modern neural networks").
-
-    Args:
-        probability: (n, num_classes) float64.
-        label: (n,) int64.
-    """
-    from scipy.optimize import minimize_scalar
-    from scipy.special import log_softmax
-
-    scores = np.log(np.maximum(probability, 1e-12))
-
-    def loss(log_temperature: float) -> float:
-        return float(-log_softmax(scores / np.exp(log_temperature), axis=1)[np.arange(len(label)), label].mean())
-
-    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
-
-
-def fit_threshold(probability: Floats, share: float = 0.01) -> float:
-    """The confidence that all but a share of the programs of known classes reach: (n, num_classes) float64."""
-    return float(np.quantile(probability.max(axis=1), share))
-
-
 @dataclass(frozen=True, eq=False)
 class ProgramSplit:
-    """Rows of a split, int64 each.
-
-    Attributes:
-        train: Rows to learn from.
-        valid: Rows to choose and to calibrate by.
-        test: Rows to measure on.
-        group: (n,) int64 group of near-duplicates of each program.
-    """
+    """Rows of a split, int64, to learn from, to calibrate by, and to measure on; and (n,) groups of near-duplicates."""
 
     train: Ints
     valid: Ints
@@ -292,37 +272,28 @@ def near_duplicates(table: ProgramTable) -> Ints:
     Names, constants and comments are then all that differs between programs of a group.
     """
     groups: dict[bytes, int] = {}
-    return np.array(
-        [
-            groups.setdefault(hashlib.sha256(table.text_id[start:end].tobytes()).digest(), len(groups))
-            for start, end in zip(table.start[:-1].tolist(), table.start[1:].tolist(), strict=True)
-        ],
-        np.int64,
-    )
+    spans = zip(table.start[:-1].tolist(), table.start[1:].tolist(), strict=True)
+    keys = (hashlib.sha256(table.text_id[start:end].tobytes()).digest() for start, end in spans)
+    return np.array([groups.setdefault(key, len(groups)) for key in keys], np.int64)
 
 
 def split_programs(label: Ints, group: Ints, seed: int, *, is_grouped: bool = True) -> ProgramSplit:
-    """Split each class 3:1:1.
-
-    Arrays:
-        label: (n,) int64 class of each program.
-        group: (n,) int64 group of near-duplicates of each program.
-    """
+    """Split each class 3:1:1, by the (n,) class and group of near-duplicates of each program."""
     rng = np.random.default_rng(seed)
     unit = group if is_grouped else np.arange(len(label))
     side = np.full(len(label), -1)
-    side_of_unit: dict[int, int] = {}
+    unit_sides: dict[int, int] = {}
     for index in range(int(label.max()) + 1):
         rows = np.flatnonzero(label == index)
-        quota = len(rows) * np.array(_SHARES) / sum(_SHARES)
+        quota = len(rows) * np.array(_PROPORTIONS) / sum(_PROPORTIONS)
         units: dict[int, list[int]] = {}
         for row in rows[rng.permutation(len(rows))].tolist():
             units.setdefault(int(unit[row]), []).append(row)
-        filled = np.zeros(len(_SHARES))
+        filled = np.zeros(len(_PROPORTIONS))
         # large groups first, or they would find no side with room; among equals the order stays drawn
         for key, members in sorted(units.items(), key=lambda item: -len(item[1])):
-            chosen = side_of_unit.setdefault(key, int(np.argmax((quota - filled) / quota)))
-            side[members] = chosen
-            filled[chosen] += len(members)
-    train, valid, test = (np.flatnonzero(side == index) for index in range(len(_SHARES)))
+            selected = unit_sides.setdefault(key, int(np.argmax((quota - filled) / quota)))
+            side[members] = selected
+            filled[selected] += len(members)
+    train, valid, test = (np.flatnonzero(side == index) for index in range(len(_PROPORTIONS)))
     return ProgramSplit(train, valid, test, group)

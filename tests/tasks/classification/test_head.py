@@ -84,7 +84,7 @@ def test_n_grams_read_what_lies_behind_the_networks_longest():
 def test_probabilities(temperature):
     head = _head(temperature=temperature)
     for program in _programs(1, 5, 60):
-        found = head.predict(program).probability
+        found = head.predict(program)
         assert (found.shape, found.dtype) == ((len(CLASSES),), np.dtype(np.float64))
         assert found.sum() == pytest.approx(1, abs=1e-12)
         scores = torch.from_numpy(head.scores(program)) / temperature
@@ -96,14 +96,14 @@ def test_the_scores_of_several_levels_are_averaged():
     scores = torch.from_numpy(np.stack([head.scores(view) for view in views])).mean(dim=0)
     expected = (scores / 2.0).softmax(dim=0).numpy()
     for order in permutations(views):
-        assert head.predict(*order).probability == pytest.approx(expected, abs=1e-12)
-    assert head.predict(views[0]).probability != pytest.approx(expected, abs=1e-3)
-    assert head.predict(views[0], views[0]).probability == pytest.approx(head.predict(views[0]).probability, abs=1e-12)
+        assert head.predict(*order) == pytest.approx(expected, abs=1e-12)
+    assert head.predict(views[0]) != pytest.approx(expected, abs=1e-3)
+    assert head.predict(views[0], views[0]) == pytest.approx(head.predict(views[0]), abs=1e-12)
 
 
 def test_a_low_temperature_sharpens():
     (program,) = _programs(20)
-    found = [_head(temperature=value).predict(program).probability for value in (0.2, 0.5, 1.0, 3.0, 1e6)]
+    found = [_head(temperature=value).predict(program) for value in (0.2, 0.5, 1.0, 3.0, 1e6)]
     assert all(one.max() > other.max() for one, other in pairwise(found))
     assert len({int(probability.argmax()) for probability in found}) == 1
     assert found[-1] == pytest.approx(1 / len(CLASSES), abs=1e-4)
@@ -112,9 +112,11 @@ def test_a_low_temperature_sharpens():
 @pytest.mark.parametrize("lengths", [(20,), (20, 30)])
 def test_the_threshold_decides_what_fits(lengths):
     views = _programs(*lengths)
-    best = float(_head().predict(*views).probability.max())
+    best = float(_head().predict(*views).max())
     assert 1 / len(CLASSES) < best < 1
-    fits = [_head(threshold=value).predict(*views).fits for value in (0, best - 1e-9, best, best + 1e-9, 1)]
+    fits = [
+        _head(threshold=value).is_known(_head().predict(*views)) for value in (0, best - 1e-9, best, best + 1e-9, 1)
+    ]
     assert fits == [True, True, True, False, False]
 
 

@@ -8,13 +8,14 @@ import torch
 
 from ncc.errors import InputError
 from tests.rooms import (
+    EncoderConfig,
     EncoderNetwork,
+    HeadConfig,
     NetworkTraining,
     TrainingConfig,
     encode_programs,
     fit_network,
     load_embedding,
-    paper_training,
     probabilities,
     program_data,
     program_encoder,
@@ -135,9 +136,16 @@ def test_few_programs_are_seen_more_often(samples):
 
 
 def test_the_papers_head_reads_the_first_level_and_no_literals(samples):
-    loop = TrainingConfig(epochs=40, batch_size=8, learning_rate=1e-2)
+    training = NetworkTraining(
+        encoder=EncoderConfig(hidden=16, memory=200, dropout=0.2),
+        head=HeadConfig(dropout=0.2),
+        label_smoothing=0.0,
+        min_steps=1,
+        all_levels=False,
+        loop=TrainingConfig(epochs=40, batch_size=8, learning_rate=1e-2),
+    )
     rows = np.arange(0, len(samples), 2)
-    network = _fit(samples, rows, replace(paper_training(hidden=16), loop=loop))
+    network = _fit(samples, rows, training)
     predicted = _predict(network, samples, rows)
     assert (predicted.argmax(axis=1) == samples.label[rows]).mean() >= 0.8
     without = replace(samples, views={"-O1": replace(samples.views["-O1"], literal=samples.views["-O1"].literal * 0)})

@@ -146,7 +146,7 @@ def test_ir_is_read_once_as_it_is(untrained, tmp_path):
     (tmp_path / "a.ll").write_bytes(compile_source(tmp_path / "a.cpp", CompileOptions(optimization="-O0")).ir)
     source = classify(tmp_path / "a.cpp", levels=("-O0",), head=untrained)
     ir = classify(tmp_path / "a.ll", head=untrained)
-    assert (source.compiled, ir.compiled) == ("as it is", "IR")
+    assert (source.compiled_as, ir.compiled_as) == ("as it is", "IR")
     assert (source.levels, ir.levels) == (("-O0",), ())
     assert (source.classes, source.num_statements, source.unknown_rate) == (
         ir.classes,
@@ -158,9 +158,9 @@ def test_ir_is_read_once_as_it_is(untrained, tmp_path):
 def test_the_head_knows_104_problems():
     head = load_classifier()
     assert head.classes == tuple(str(number) for number in range(1, 105))
-    assert head.about["programs"] > 46_000
-    assert set(head.about["test_accuracy"]) == {"all levels together", *head.levels}
-    assert "ncc train classify" in head.about["command"]
+    assert head.card["programs"] > 46_000
+    assert set(head.card["test_accuracy"]) == {"all levels together", *head.levels}
+    assert "ncc train classify" in head.card["command"]
 
 
 def test_each_of_the_104_problems_has_a_title():
@@ -184,7 +184,7 @@ def test_a_class_without_a_title_is_called_by_its_label(untrained):
 
 def test_an_answer_is_whole():
     answer = classify(GREATEST_DIVISOR, options=CompileOptions(language="c++"), top=104)
-    assert answer.compiled == "with headers"
+    assert answer.compiled_as == "with headers"
     assert answer.levels == load_classifier().levels
     assert sum(share.probability for share in answer.classes) == pytest.approx(1)
     probabilities = [share.probability for share in answer.classes]
@@ -203,7 +203,7 @@ def test_source_and_its_ir_get_the_same_answer(tmp_path):
     (tmp_path / "a.ll").write_bytes(compile_source(tmp_path / "a.cpp").ir)
     source, ir = classify(tmp_path / "a.cpp", levels=("-O1",)), classify(tmp_path / "a.ll")
     assert source.classes == ir.classes
-    assert (source.compiled, ir.compiled) == ("as it is", "IR")
+    assert (source.compiled_as, ir.compiled_as) == ("as it is", "IR")
 
 
 def test_what_can_not_be_classified_is_refused(untrained, tmp_path):
@@ -253,4 +253,4 @@ def test_the_head_does_no_worse_on_its_test_programs_than_its_card_says(tmp_path
         classify(files.paths[samples.row[row]]).classes[0].label == samples.classes[samples.label[row]]
         for row in split.test.tolist()
     ]
-    assert np.mean(right) >= head.about["test_accuracy"]["all levels together"] - 2e-3
+    assert np.mean(right) >= head.card["test_accuracy"]["all levels together"] - 2e-3

@@ -11,11 +11,10 @@ from ncc.errors import AssetError
 from tests.rooms import (
     NetworkTraining,
     TrainingConfig,
+    calibrate,
     calibration_error,
     encoded_programs,
     fit_classifier,
-    fit_temperature,
-    fit_threshold,
     load_classifier,
     load_embedding,
     probabilities,
@@ -66,10 +65,10 @@ def test_a_head_is_trained_and_ships(samples, embedding, head, tmp_path):
     assert loaded.classes == ("gemm", "stencil")
     assert loaded.levels == ("-O1", "-O0")
     assert loaded.embedding_id == embedding.fingerprint
-    assert min(loaded.about["test_accuracy"].values()) >= 0.8
+    assert min(loaded.card["test_accuracy"].values()) >= 0.8
     programs = zip(*(encoded_programs(table, embedding) for table in samples.views.values()), strict=True)
     for views in programs:
-        assert loaded.predict(*views).probability == pytest.approx(head.predict(*views).probability, abs=5e-3)
+        assert loaded.predict(*views) == pytest.approx(head.predict(*views), abs=5e-3)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +94,7 @@ def _scores(head, samples, embedding, rows) -> dict[str, np.ndarray]:
 
 def test_the_card_says_what_was_measured(mixed, embedding, mixed_head):
     split = split_samples(mixed)
-    about, test = json.loads(json.dumps(mixed_head.about)), split.test
+    about, test = json.loads(json.dumps(mixed_head.card)), split.test
     assert about["programs"] == len(mixed) == 40
     assert (about["training"], about["test"]) == (len(split.train), len(test))
     assert about["levels"] == ["-O1", "-O0"]
@@ -133,16 +132,16 @@ def test_one_level_is_enough(samples, embedding):
     head = fit_classifier(alone, embedding, SHORT)
     assert head
     assert head.levels == ("-O0",)
-    assert set(head.about["test_accuracy"]) == {"all levels together", "-O0"}
-    assert len(set(head.about["test_accuracy"].values())) == 1
+    assert set(head.card["test_accuracy"]) == {"all levels together", "-O0"}
+    assert len(set(head.card["test_accuracy"].values())) == 1
 
 
 def test_a_head_is_trained_further_on_all_programs(samples, embedding, head, refitted):
     for name in ("classes", "temperature", "threshold", "embedding_id", "ngram_weight", "levels"):
         assert getattr(refitted, name) == getattr(head, name)
-    assert (refitted.about["training"], refitted.about["measured_when_trained_on"]) == (40, 24)
+    assert (refitted.card["training"], refitted.card["measured_when_trained_on"]) == (40, 24)
     for name in ("programs", "test", "test_accuracy", "calibration_error", "levels", "seed"):
-        assert refitted.about[name] == head.about[name]
+        assert refitted.card[name] == head.card[name]
     assert np.array_equal(refitted.network.row, head.network.row)
     programs = encoded_programs(samples.views["-O1"], embedding)
     chosen = [refitted.scores(program).argmax() for program in programs]
@@ -163,7 +162,7 @@ def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples
     assert {name: array.shape for name, array in again.network.tensors.items()} == {
         name: array.shape for name, array in head.network.tensors.items()
     }
-    encoder, top = again.about["options"]["encoder"], again.about["options"]["head"]
+    encoder, top = again.card["options"]["encoder"], again.card["options"]["head"]
     assert [encoder[name] for name in ("hidden", "layers", "buckets", "dropout")] == [8, 1, 64, 0.0]
     assert [top[name] for name in ("dense", "dropout")] == [16, 0.0]
     assert further[0] < fresh[0]
@@ -204,7 +203,7 @@ def test_training_goes_on_after_a_stop(samples, embedding, head, tmp_path, again
     stopped = train(checkpoint=tmp_path / "c.pt", progress=lambda epoch, _loss: resumed.append(epoch))
     assert resumed == [3, 4]
     assert _same(stopped, whole)
-    assert stopped.about == whole.about
+    assert stopped.card == whole.card
     assert not _same(train(seed=1), whole)
 
 
@@ -221,15 +220,12 @@ def test_other_ranks_are_done_when_the_network_is(samples, embedding, head, monk
     assert epochs == [1, 2, 1, 2]
 
 
-def test_temperature_mends_overconfidence():
+def test_temperature_mends_overconfidence_and_the_threshold_leaves_one_of_a_hundred_below():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(4000, 5))
     label = np.array([rng.choice(5, p=softmax(row)) for row in scores])
-    assert fit_temperature(softmax(4 * scores, axis=1), label) == pytest.approx(4, rel=0.1)
-    assert fit_temperature(softmax(scores / 2, axis=1), label) == pytest.approx(0.5, rel=0.1)
-
-
-def test_the_threshold_leaves_a_share_below():
-    probability = np.stack([np.linspace(0.5, 1, 1001), np.linspace(0.5, 0, 1001)], axis=1)
-    threshold = fit_threshold(probability)
-    assert (probability.max(axis=1) < threshold).mean() == pytest.approx(0.01, abs=1e-3)
+    for factor in (4, 0.5):
+        temperature, threshold = calibrate({"-O1": factor * scores}, label)
+        assert temperature == pytest.approx(factor, rel=0.1)
+        confidence = softmax(factor / temperature * scores, axis=1).max(axis=1)
+        assert (confidence < threshold).mean() == pytest.approx(0.01, abs=1e-3)
