@@ -23,8 +23,8 @@ ASKED: dict[str, list[object]] = {
     "coarsening-v2": [*COARSENING[:2], "--head"],
     "coarsening-v3": [*COARSENING, "--head"],
     "coarsening-lstm-v3": [*COARSENING[:2], "--head"],
-    "classifier-v2": ["classify", CODE[0], "--head"],
-    "classifier-v3": ["classify", CODE[0], f"{IR}/saxpy.clang22.ll", "--head"],
+    "classifier-v3": ["classify", CODE[0], "--head"],
+    "classifier-v4": ["classify", CODE[0], f"{IR}/saxpy.clang22.ll", "--head"],
 }
 """Folder of a format → the verb that is given it."""
 
