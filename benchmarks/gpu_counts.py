@@ -25,8 +25,8 @@ from ncc.kernels.profile import LaunchProfile
 from ncc.kernels.reading import find_kernel
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line, environment
-from ncc.tasks.gpus.columns import count_launch
-from ncc.tasks.gpus.host import ReadArguments, host_arguments
+from ncc.tasks.gpus.features import count_launch
+from ncc.tasks.gpus.host import HostArguments, host_arguments
 from ncc.tasks.gpus.train import make_options, program_modules
 
 _WITHIN = 0.1
@@ -43,7 +43,7 @@ class Program:
     def count(self, row: dict[str, str], told: bool) -> LaunchProfile | None:
         """A launch's counts, with arguments from host code where that is to be asked; None if it is not read."""
         launch = Launch.of(ast.literal_eval(row["Grid Size"]), ast.literal_eval(row["Block Size"]), {})
-        name, known = row["Kernel Name"], ReadArguments()
+        name, known = row["Kernel Name"], HostArguments()
         for file, module in self.modules:
             try:
                 kernel = find_kernel(module, name)
@@ -52,7 +52,7 @@ class Program:
             if told:
                 own = row["exeArgs"].split()
                 known = host_arguments(file, name, launch, self.options, own)
-            return count_launch(module, kernel, launch, known).launched
+            return count_launch(module, kernel, launch, known).profile
         return None
 
 

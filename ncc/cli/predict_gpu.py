@@ -49,7 +49,7 @@ def predict_gpu(
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
     """
     from ncc import api
-    from ncc.tasks.gpus.cards import find_card
+    from ncc.tasks.gpus.specs import find_spec
 
     check_plot(plot, inputs)
     asked: dict[str, Any] = {
@@ -61,7 +61,7 @@ def predict_gpu(
     }
 
     if gpu is not None:
-        find_card(gpu)
+        find_spec(gpu)
     if head is not None:
         loaded(api.load_gpu_head, head)
     work = functools.partial(_predict, asked=asked, head=head, plot=plot, explain=explain)

@@ -12,8 +12,8 @@ import numpy as np
 from ncc.arrays import Bools, Floats, Ints, Rows
 from ncc.errors import InputError
 from ncc.learning.heads.figures import accuracy_of_surest
-from ncc.tasks.gpus.cards import MEASURED, find_card
-from ncc.tasks.gpus.columns import KINDS
+from ncc.tasks.gpus.features import KINDS
+from ncc.tasks.gpus.specs import MEASURED, find_spec
 from ncc.tasks.gpus.train import Launches, fit_gpus, program_folds, published_launches
 from ncc_lab.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
 
@@ -63,7 +63,7 @@ def _trees_on(names: tuple[str, ...]) -> "Predictor":
         how: dict[str, Any] = {
             "n_estimators": 100, "min_samples_leaf": 2, "max_features": 0.4, "random_state": seed,
         }  # fmt: skip
-        seen, asked = (np.stack([one.column(name) for name in names], axis=1) for one in (train, test))
+        seen, asked = (np.stack([one.feature(name) for name in names], axis=1) for one in (train, test))
         times = ExtraTreesRegressor(**how).fit(seen, train.log_time).predict(asked)
         bound = ExtraTreesClassifier(class_weight="balanced", **how).fit(seen, train.compute > 0)
         return Predictions(times, bound.predict_proba(asked)[:, 1])
@@ -79,11 +79,11 @@ def _process(train: Launches, test: Launches, seed: int) -> Predictions:
     middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9
     seen, asked = (np.clip((one.values - middle) / scale, -5, 5) for one in (train, test))
     kernel = ConstantKernel(1.0) * Matern(10.0, nu=0.5) + WhiteKernel(0.1)
-    targets = np.stack([train.log_time - train.column("roofline_time"), 2 * train.compute - 1], axis=1)
+    targets = np.stack([train.log_time - train.feature("roofline_time"), 2 * train.compute - 1], axis=1)
     fitted = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True, random_state=seed).fit(seen, targets)
     rest, bound = fitted.predict(asked).T
     share = 2 * float(train.compute.mean()) - 1
-    return Predictions(rest + test.column("roofline_time"), 1 / (1 + np.exp(-4 * (bound - share))))
+    return Predictions(rest + test.feature("roofline_time"), 1 / (1 + np.exp(-4 * (bound - share))))
 
 
 def _with_vectors(codes: Codes) -> "Predictor":
@@ -96,18 +96,18 @@ def _with_vectors(codes: Codes) -> "Predictor":
 def _recurrent(codes: Codes) -> "Predictor":
     def method(train: Launches, test: Launches, seed: int) -> Predictions:
         rest, odds = recurrent_residual(train, test, codes, seed)
-        return Predictions(test.column("roofline_time") + rest, 1 / (1 + np.exp(-odds)))
+        return Predictions(test.feature("roofline_time") + rest, 1 / (1 + np.exp(-odds)))
 
     return method
 
 
 def _physics(_train: Launches, test: Launches, _seed: int) -> Predictions:
     """The roofline on counted operations and bytes, nothing learned."""
-    card = find_card(MEASURED)
-    peaks = {"single": card.single, "double": card.double, "integer": card.integer}
-    margins = [test.column(f"intensity_{name}") - np.log10(peak / card.bandwidth) for name, peak in peaks.items()]
+    spec = find_spec(MEASURED)
+    peaks = {"single": spec.peak_fp32, "double": spec.peak_fp64, "integer": spec.peak_int32}
+    margins = [test.feature(f"intensity_{name}") - np.log10(peak / spec.bandwidth) for name, peak in peaks.items()]
     odds = np.max(margins, axis=0)
-    return Predictions(test.column("roofline_time"), 1 / (1 + np.exp(-odds)))
+    return Predictions(test.feature("roofline_time"), 1 / (1 + np.exp(-odds)))
 
 
 def _ceiling(_train: Launches, test: Launches, _seed: int) -> Predictions:
@@ -168,7 +168,7 @@ def evaluate_gpu(
             codes = codes or read_codes(launches, data, progress)
             run = ON_CODE[name](codes)
         else:
-            run = _trees_on(launches.columns) if name == "trees" else METHODS[name]
+            run = _trees_on(launches.feature_names) if name == "trees" else METHODS[name]
         parts: list[tuple[Ints, Predictions]] = []
         for train, test in program_folds(launches.program, _FOLDS, seed):
             parts.append((test, run(launches.rows(train), launches.rows(test), seed)))
@@ -176,7 +176,10 @@ def evaluate_gpu(
         said = Predictions.joined([one for _, one in parts]).rows(order)
         found[name] = {
             way: figures_of(launches.rows(chosen), said.rows(chosen), seed)
-            for way, chosen in (("with_program_args", launches.is_told), ("without_program_args", ~launches.is_told))
+            for way, chosen in (
+                ("with_program_args", launches.has_program_args),
+                ("without_program_args", ~launches.has_program_args),
+            )
         }
         if progress:
             told = found[name]["with_program_args"]

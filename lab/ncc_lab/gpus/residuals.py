@@ -79,7 +79,7 @@ def with_vectors(train: Launches, test: Launches, codes: Codes) -> tuple[Launche
 
     def widened(one: Launches, vectors: Floats32) -> Launches:
         values = np.hstack([one.values, parts.transform(vectors).astype(np.float64)])
-        return replace(one, columns=(*one.columns, *names), values=values)
+        return replace(one, feature_names=(*one.feature_names, *names), values=values)
 
     return widened(train, seen), widened(test, asked)
 
@@ -97,12 +97,12 @@ def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int)
 
     middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9
     share = float(np.clip(train.compute.mean(), 0.01, 0.99))
-    rest = train.log_time - train.column("roofline_time")
+    rest = train.log_time - train.feature("roofline_time")
     low, spread = float(np.median(rest)), float(rest.std()) + 1e-9
 
     def data_of(one: Launches) -> SequenceData:
         sequences, owner = distinct_sequences([codes[key].words for key in _keys(one)])
-        target = np.stack([(one.log_time - one.column("roofline_time") - low) / spread, one.compute], axis=1)
+        target = np.stack([(one.log_time - one.feature("roofline_time") - low) / spread, one.compute], axis=1)
         numbers = np.clip((one.values - middle) / scale, -_CLIP, _CLIP).astype(np.float32)
         return SequenceData(
             Sequences.of(sequences), target.astype(np.float32), auxiliary=numbers, owner=owner, noise=0.3
@@ -110,7 +110,7 @@ def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int)
 
     encoder = EncoderConfig(hidden=32, layers=1, pooling=("mean", "max"), dropout=0.2, last_dropout=0.3)
     head = HeadConfig(dense=64, norm="layer", dropout=0.2)
-    make = partial(EncoderNetwork, load_embedding().vectors, 2, encoder, head, len(train.columns))
+    make = partial(EncoderNetwork, load_embedding().vectors, 2, encoder, head, len(train.feature_names))
     loop = TrainingConfig(epochs=_EPOCHS, batch_size=32, learning_rate=2e-3)
     network = fit_network(make, data_of(train), partial(_loss, share=share), loop, seed)
     said = network_outputs(network, data_of(test))

@@ -12,7 +12,7 @@ def _launches(draw, number):
     physics = draw.normal(size=number)
     empty = np.full(number, np.nan)
     return Launches(
-        columns=("roofline_time", "noise"),
+        feature_names=("roofline_time", "noise"),
         values=np.stack([physics, draw.normal(size=number)], axis=1),
         program=np.array([f"p{one}" for one in range(number)]),
         kernel=np.array([f"k{one}" for one in kind]),
@@ -20,7 +20,7 @@ def _launches(draw, number):
         log_traffic=empty,
         compute=kind.astype(float),
         log_ceiling=empty,
-        is_told=np.ones(number, bool),
+        has_program_args=np.ones(number, bool),
     )
 
 
@@ -36,10 +36,10 @@ def test_code_tells_what_columns_do_not():
         for program, kernel in zip(one.program.tolist(), one.kernel.tolist(), strict=True)
     }
     rest, odds = recurrent_residual(train, test, codes, 0)
-    wanted = test.log_time - test.column("roofline_time")
+    wanted = test.log_time - test.feature("roofline_time")
     assert np.mean(np.abs(rest - wanted)) < 0.3
     assert np.mean((odds > 0) == (test.compute > 0)) > 0.95
 
     wide_train, wide_test = with_vectors(train, test, codes)
-    assert wide_train.columns == ("roofline_time", "noise", "vector_0", "vector_1")
-    assert np.corrcoef(wide_test.column("vector_0"), test.compute)[0, 1] ** 2 > 0.99
+    assert wide_train.feature_names == ("roofline_time", "noise", "vector_0", "vector_1")
+    assert np.corrcoef(wide_test.feature("vector_0"), test.compute)[0, 1] ** 2 > 0.99

@@ -13,12 +13,13 @@ from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.heads.trees import Boosted
-from ncc.tasks.gpus.cards import load_cards
+from ncc.tasks.gpus.specs import load_specs
 
+INTERVAL = 0.8
 TARGETS = ("time", "spread", "compute", "traffic")
 """Predicted by trees: log time over the roofline's, log error of that, log odds of being compute-bound, log bytes."""
 BOUNDS = ("least_time", "least_bytes")
-"""Columns that answers are never below; see `ncc.tasks.gpus.columns.time_bounds`."""
+"""Columns that answers are never below; see `ncc.tasks.gpus.features.time_bounds`."""
 _MIN_ERROR, _MAX_ERROR = 0.02, 3.0
 _MAX_VALUE = 1e6
 
@@ -83,7 +84,7 @@ class GpuHead:
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
-        if self.gpu not in load_cards() or not {"roofline_time", "compulsory_bytes"} <= set(self.feature_names):
+        if self.gpu not in load_specs() or not {"roofline_time", "compulsory_bytes"} <= set(self.feature_names):
             raise InputError(f"GPU {self.gpu!r:.40}, {len(self.feature_names)} features")
         k, points = (len(self.feature_names),), len(self.train_points)
         shapes = self.logit_calibration.shape, self.mean.shape, self.scale.shape, self.train_points.shape

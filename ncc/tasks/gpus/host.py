@@ -163,9 +163,11 @@ class _Parser:
                 raise ValueError("no bracket")
             return value
         if token[0].isdigit() or (token[0] == "." and token[1:].isdigit()):
-            return (
-                int(token, 16) if token[:2] in ("0x", "0X") else float(token) if set(token) & set(".eE") else int(token)
-            )
+            if token[:2] in ("0x", "0X"):
+                return int(token, 16)
+            if set(token) & set(".eE"):
+                return float(token)
+            return int(token, 8 if token[0] == "0" else 10)
         if not (token[0].isalpha() or token[0] == "_"):
             raise ValueError(token)
         if self._peek() == "<" and ">" in self.tokens[self.at : self.at + 4]:  # a function's template arguments
@@ -330,20 +332,20 @@ _ARGV = re.compile(r"argv\s*\[\s*(\d+)\s*\]")
 
 
 @dataclass(frozen=True)
-class ReadArguments:
+class HostArguments:
     """What host code tells of a launch's arguments.
 
     Attributes:
         values: Number of an argument → its value.
         buffers: Number of an argument that points to memory → bytes of it.
-        solved: Names of host code whose values follow from the launch's sizes → the value.
+        inferred: Names of host code whose values follow from the launch's sizes → the value.
         found: Whether there is a launch of the kernel at all.
         conflicts: Sizes of the launch that the text has another value for, in words.
     """
 
     values: dict[int, float] = field(default_factory=dict)
     buffers: dict[int, float] = field(default_factory=dict)
-    solved: dict[str, float] = field(default_factory=dict)
+    inferred: dict[str, float] = field(default_factory=dict)
     found: bool = False
     conflicts: tuple[str, ...] = ()
 
@@ -377,22 +379,22 @@ class HostCode:
         self._find_assignments()
         self.allocated = list(self._allocations())
         self._calls: dict[str, list[tuple[int, int, list[str]]]] = {}
-        self.solved: dict[str, float] = {}
+        self.inferred: dict[str, float] = {}
         self._unknown: set[str] = set()
         self._depth = 0
 
-    def arguments_of(self, kernel: str, launch: Launch) -> ReadArguments:
+    def arguments_of(self, kernel: str, launch: Launch) -> HostArguments:
         """Arguments and buffers at the launch of a kernel in the text whose grid and blocks fit these sizes best.
 
         Args:
             kernel: The kernel's name, with template arguments where it has some.
             launch: The sizes.
         """
-        self.solved = {}
+        self.inferred = {}
         plain, template = split_kernel_name(kernel)
         sites = [site for found in _LAUNCH.finditer(self.text) if (site := self._site(found, plain))]
         if not sites:
-            return ReadArguments()
+            return HostArguments()
         site = max(sites, key=lambda one: (self._instance(one, template), self._fits(one, launch)))
         conflicts = []
         for name, text, sizes in (("grid", site.grid, launch.grid), ("block", site.block, launch.block)):
@@ -406,7 +408,7 @@ class HostCode:
                 buffers[number] = size_bytes
             elif isinstance(value := self._value(text, site.at), int | float):
                 values[number] = float(value)
-        return ReadArguments(values, buffers, dict(self.solved), True, tuple(conflicts))
+        return HostArguments(values, buffers, dict(self.inferred), True, tuple(conflicts))
 
     def _find_assignments(self) -> None:
         for found in _ASSIGNED.finditer(self.text):
@@ -476,8 +478,8 @@ class HostCode:
 
     def _named(self, name: str, at: int) -> Value:
         name = name.replace("->", ".").removeprefix("this.")
-        if name in _WORDS or name in self.solved:
-            return _WORDS[name] if name in _WORDS else int(self.solved[name])
+        if name in _WORDS or name in self.inferred:
+            return _WORDS[name] if name in _WORDS else int(self.inferred[name])
         if name == "argc" and (count := self._argument_count()):
             return count
         for value in self._candidates(name, at):
@@ -569,7 +571,7 @@ class HostCode:
         """What argc is: by the program's arguments, or by those that sizes tell; 0 where neither does."""
         if self.program_arguments is not None:
             return len(self.program_arguments) + 1
-        return 1 + max((int(found[1]) for name in self.solved if (found := _ARGV.fullmatch(name))), default=-1)
+        return 1 + max((int(found[1]) for name in self.inferred if (found := _ARGV.fullmatch(name))), default=-1)
 
     def _program_argument(self, text: str) -> Value:
         found = _ARGV.search(text)
@@ -577,8 +579,8 @@ class HostCode:
             return None
         number = int(found[1]) - 1
         key = f"argv[{number + 1}]"
-        if key in self.solved:
-            return int(self.solved[key])
+        if key in self.inferred:
+            return int(self.inferred[key])
         if self.program_arguments is None or number >= len(self.program_arguments):
             if self.program_arguments is None:
                 self._unknown.add(key)
@@ -670,15 +672,15 @@ class HostCode:
                 value = self._with(name, middle, text, axis, at)
                 low, high = (middle, high) if value is not None and value <= size else (low, middle)
             if high < _LARGEST_SIZE and self._with(name, low, text, axis, at) == size:
-                self.solved[name] = float(low)
+                self.inferred[name] = float(low)
                 return
-            self.solved.pop(name, None)
+            self.inferred.pop(name, None)
 
     def _with(self, name: str, value: int, text: str, axis: int, at: int) -> float | None:
-        before = dict(self.solved)
-        self.solved[name] = value
+        before = dict(self.inferred)
+        self.inferred[name] = value
         found = self._axis(text, axis, at)
-        self.solved = before
+        self.inferred = before
         return found
 
     def _axis(self, text: str, axis: int, at: int) -> float | None:
@@ -695,7 +697,7 @@ def host_arguments(
     launch: Launch,
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
-) -> ReadArguments:
+) -> HostArguments:
     """Read a launch's arguments from host code: of the file and its includes, else of the files beside it.
 
     Args:

@@ -16,15 +16,15 @@ from ncc.kernels.launch import Launch
 from ncc.kernels.reading import load_kernels, plain_kernel_name
 from ncc.system.files.pages import check_plot_path, save_plot
 from ncc.system.files.text import demangle, escape_control, format_interval, format_si_bytes
-from ncc.tasks.gpus.cards import Card, find_card
-from ncc.tasks.gpus.columns import OVERHEAD, Work, count_launch, launch_columns, roofline_times, time_bounds
+from ncc.tasks.gpus.features import OVERHEAD, LaunchWork, count_launch, launch_features, roofline_seconds, time_bounds
 from ncc.tasks.gpus.head import GpuHead, load_gpu_head
-from ncc.tasks.gpus.host import ReadArguments, host_arguments
+from ncc.tasks.gpus.host import HostArguments, host_arguments
+from ncc.tasks.gpus.specs import GpuSpec, find_spec
 
 _EXTRAPOLATED_WIDTH = 0.3
-"""Powers of ten added to the half width of the interval of a card without measurements."""
-_NUM_SHOWN = 6
+"""Powers of ten added to the half width of the interval of a GPU without measurements; no GPU but one was measured."""
 _CLOSE = math.log10(2)
+_NUM_SHOWN = 6
 _MAX_PRINTED = 1e12
 _BOUNDS = ("compute", "bandwidth")
 _COLORS = {"bandwidth": "#0072B2", "compute": "#D55E00"}
@@ -36,7 +36,7 @@ _RAISED = {
     "compute": "operations need at the card's peak",
     "chain": "one thread's chain of operations needs",
 }
-_LIMITS = ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic", "latency")
+_ROOFLINE_PARTS = ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic", "latency")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class GpuPrediction:
 
     Attributes:
         kernel: The kernel's name in the IR.
-        gpu: The card.
+        gpu: The GPU.
         grid: Blocks of the launch.
         block: Threads of a block.
         time_ms: Expected time in milliseconds.
@@ -66,7 +66,7 @@ class GpuPrediction:
         unbounded: Lines of loops whose trip count depends on data; assumed 8.
         unbounded_places: Locations of these loops as text, with the file if it is not the source.
         limits_ms: Time of each part of the work at the card's peaks.
-        floors_ms: Lower bounds of the time by cause; see `ncc.tasks.gpus.columns.time_bounds`.
+        floors_ms: Lower bounds of the time by cause; see `ncc.tasks.gpus.features.time_bounds`.
         assumed_floors_ms: Lower bounds if the inferred arguments are right: the time is not below them, but the
             interval's lower end may be.
         raised_by: The bound that the time was raised to; empty if the learned time is above all.
@@ -156,7 +156,7 @@ def predict_gpu(
     head: GpuHead | str | os.PathLike[str] | None = None,
     options: CompileOptions | None = None,
 ) -> tuple[GpuPrediction, ...]:
-    """Predicts how long a launch of GPU kernels takes, and whether compute or the memory's bandwidth bounds it.
+    """Predict how long a launch of GPU kernels takes, and whether compute or the memory's bandwidth bounds it.
 
     Arguments that are not given are read from the launch in the host code of the file, of its headers, or of the files
     beside it, where constants and the program's arguments tell them; others may follow from the sizes.
@@ -168,7 +168,7 @@ def predict_gpu(
         arguments: Values of arguments by name, or by number from "0" on.
         kernel: Name of one kernel, mangled or not; None for all that the file has.
         program_arguments: What the program is called with, for host code that reads its sizes from there.
-        gpu: Name of a card; None for the one that the head was trained on.
+        gpu: Name of a GPU; None for the one that the head was trained on.
         head: A head or its folder; default the one that ships with ncc.
         options: How source is compiled.
 
@@ -176,77 +176,79 @@ def predict_gpu(
         An answer for each kernel.
 
     Raises:
-        InputError: A size is out of range, there is no such kernel, argument or card, or the source holds no kernel.
+        InputError: A size is out of range, there is no such kernel, argument or GPU, or the source holds no kernel.
         CompileError, IRError, AssetError: As for `load_module` and `load_gpu_head`.
     """
     trained = load_gpu_head(head)
-    card = find_card(gpu or trained.gpu)
+    spec = find_spec(gpu or trained.gpu)
     launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
-    answers = []
-    for number in kernels:
-        known = ReadArguments()
-        if isinstance(source, bytes) or (Path(source).is_file() and language_of(source)):
-            known = host_arguments(source, module.function_names[number], launch, options, program_arguments)
-        answers.append(_answer(count_launch(module, number, launch, known), trained, card))
-    return tuple(answers)
+    has_host = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
+    predictions = []
+    for index in kernels:
+        host = HostArguments()
+        if has_host:
+            host = host_arguments(source, module.function_names[index], launch, options, program_arguments)
+        predictions.append(_predict(count_launch(module, index, launch, host), trained, spec))
+    return tuple(predictions)
 
 
-def _answer(work: Work, head: GpuHead, card: Card) -> GpuPrediction:
-    measured = find_card(head.gpu)
-    columns = launch_columns(work, measured)
-    missing = [name for name in head.feature_names if name not in columns]
+def _predict(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPrediction:
+    measured = find_spec(head.gpu)
+    features = launch_features(work, measured)
+    missing = [name for name in head.feature_names if name not in features]
     if missing:
         raise InputError(f"the head asks for {missing[0]!r}, which this version does not count; train it again")
-    estimate = head.predict(columns)
-    log_time, half = float(estimate.log_time[0]), float(estimate.half_width[0])
-    even, common = float(estimate.balanced_probability[0]), float(estimate.probability[0])
-    bounds, assumed = (time_bounds(least, work.known.buffers, card) for least in (work.least, work.assumed))
-    if card != measured:
-        log_time += launch_columns(work, card)["roofline_time"] - columns["roofline_time"]
+    estimate = head.predict(features)
+    log_time, half, balanced, prior = (
+        float(values[0])
+        for values in (estimate.log_time, estimate.half_width, estimate.balanced_probability, estimate.probability)
+    )
+    bounds, assumed = (time_bounds(bound, work.host.buffers, spec) for bound in (work.bound, work.assumed_bound))
+    if spec != measured:
+        log_time += launch_features(work, spec)["roofline_time"] - features["roofline_time"]
         half += _EXTRAPOLATED_WIDTH
-        shift = math.log(_balance(work, card) / _balance(work, measured))
-        even, common = (1 / (1 + (1 - odds) / max(odds, 1e-9) * math.exp(-shift)) for odds in (even, common))
-    least, most = (math.log10(each.seconds[each.binding_bound]) for each in (bounds, assumed))
+        shift = math.log(_balance(work, spec) / _balance(work, measured))
+        balanced, prior = (1 / (1 + (1 - p) / max(p, 1e-9) * math.exp(-shift)) for p in (balanced, prior))
+    least, most = bounds.log_time, assumed.log_time
     raised_by, log_time = (assumed.binding_bound, most) if log_time <= most else ("", log_time)
-    launched, launch = work.launched, work.launch
-    limits_ms = {name: 1e3 * time for name, time in roofline_times(work, card).items() if name in _LIMITS}
-    learned = "compute" if even > 0.5 else "bandwidth"
+    profile, launch = work.profile, work.launch
+    limits_ms = {name: 1e3 * time for name, time in roofline_seconds(work, spec).items() if name in _ROOFLINE_PARTS}
+    learned = "compute" if balanced > 0.5 else "bandwidth"
     bound = raised_by if raised_by in _BOUNDS else learned
     if assumed.binding_bound == "chain" and log_time - most < _CLOSE:
         bound = assumed.binding_bound
     elif max(limits_ms.values()) < 1e3 * bounds.seconds[OVERHEAD]:
         bound = OVERHEAD
-    names = launched.arguments
-    given = {**{str(number): value for number, value in work.known.values.items()}, **launch.arguments}
-    numbered = {str(number): name for number, name in enumerate(names)}
-    valid = {name: value for name, value in given.items() if name in numbered or not name.isdigit()}
+    names = dict(enumerate(profile.arguments))
+    given = {str(index): value for index, value in work.host.values.items()} | dict(launch.arguments)
+    arguments = {names.get(int(name)) if name.isdigit() else name: float(value) for name, value in given.items()}
     return GpuPrediction(
-        kernel=launched.name,
-        gpu=card.name,
+        kernel=profile.name,
+        gpu=spec.name,
         grid=launch.grid,
         block=launch.block,
         time_ms=10 ** (log_time + 3),
         interval_ms=(10 ** (max(log_time - half, least) + 3), 10 ** (log_time + half + 3)),
         bound=bound,
-        bound_probability=1.0 if bound != learned else common if bound == "compute" else 1 - common,
-        compute_probability=common,
+        bound_probability=1.0 if bound != learned else prior if bound == "compute" else 1 - prior,
+        compute_probability=prior,
         traffic_bytes=max(10 ** float(estimate.log_traffic[0]), assumed.num_bytes),
         flops=work.total("flops"),
-        familiar=bool(estimate.distance[0] <= 1) and not launched.uncounted_operations and raised_by in ("", OVERHEAD),
-        extrapolated=card != measured,
-        arguments={numbered.get(name, name): float(value) for name, value in valid.items()},
-        buffers_bytes={names[n]: size for n, size in work.known.buffers.items() if n < len(names)},
-        assumed={**work.known.solved, **launched.inferred_arguments},
-        unbounded=tuple(loop.line for loop in launched.data_dependent_loops),
-        unbounded_places=tuple(loop.location for loop in launched.data_dependent_loops),
+        familiar=bool(estimate.distance[0] <= 1) and not profile.uncounted_operations and raised_by in ("", OVERHEAD),
+        extrapolated=spec != measured,
+        arguments={name: value for name, value in arguments.items() if name is not None},
+        buffers_bytes={names[index]: size for index, size in work.host.buffers.items() if index in names},
+        assumed={**work.host.inferred, **profile.inferred_arguments},
+        unbounded=tuple(loop.line for loop in profile.data_dependent_loops),
+        unbounded_places=tuple(loop.location for loop in profile.data_dependent_loops),
         limits_ms=limits_ms,
         floors_ms={name: 1e3 * time for name, time in bounds.seconds.items()},
         assumed_floors_ms={name: 1e3 * time for name, time in assumed.seconds.items()},
         raised_by=raised_by,
-        uncounted=launched.uncounted_operations,
-        conflicts=work.known.conflicts,
-        estimated_from=launched.num_sampled_blocks,
+        uncounted=profile.uncounted_operations,
+        conflicts=work.host.conflicts,
+        estimated_from=profile.num_sampled_blocks,
     )
 
 
@@ -255,9 +257,9 @@ def _amount(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < _MAX_PRINTED else f"{value:.6g}"
 
 
-def _balance(work: Work, card: Card) -> float:
-    """Time of operations over time of bytes at a card's peaks."""
-    times = roofline_times(work, card)
+def _balance(work: LaunchWork, spec: GpuSpec) -> float:
+    """Time of operations over time of bytes at a GPU's peaks."""
+    times = roofline_seconds(work, spec)
     operations = max(times[name] for name in ("single", "double", "integer"))
     return max(operations, 1e-15) / max(times["memory"], 1e-15)
 
@@ -269,13 +271,13 @@ def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]
 
     figure = Figure(figsize=(8, 5), dpi=150, facecolor="white", layout="constrained")
     axes = figure.add_subplot()
-    card = find_card(answers[0].gpu)
+    spec = find_spec(answers[0].gpu)
     shown = [one for one in answers if one.flops > 0]
     left = [one.flops / one.traffic_bytes for one in shown]
     low, high = min([0.05, *left]) / 2, max([200.0, *left]) * 2
     intensity = np.geomspace(low, high, 200)
-    for name, peak in (("single", card.single), ("double", card.double)):
-        axes.plot(intensity, np.minimum(peak, intensity * card.bandwidth), color="#222222", linewidth=1.2)
+    for name, peak in (("single", spec.peak_fp32), ("double", spec.peak_fp64)):
+        axes.plot(intensity, np.minimum(peak, intensity * spec.bandwidth), color="#222222", linewidth=1.2)
         axes.annotate(f"{name} precision, {peak / 1e12:.3g} TFLOP/s", (high, peak), ha="right", va="bottom", fontsize=8)
     for one, place in zip(shown, left, strict=True):
         speed, (fast, slow) = one.flops / one.time_ms * 1e3, one.interval_ms
@@ -291,7 +293,7 @@ def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]
     axes.set_ylabel("FLOP/s")
     without = [escape_control(plain_kernel_name(one.kernel), lines=False) for one in answers if one.flops <= 0]
     below = f"\nno floating-point operations: {', '.join(without)}" if without else ""
-    title = f"{card.name}, bars: 80 % interval; blue: bound by bandwidth, red: by compute, grey: by neither{below}"
+    title = f"{spec.name}, bars: 80 % interval; blue: bound by bandwidth, red: by compute, grey: by neither{below}"
     axes.set_title(title, loc="left", fontsize=9, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     save_plot(figure, path)

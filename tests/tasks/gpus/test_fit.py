@@ -16,7 +16,7 @@ def _launches(num=300, seed=0):
     values[:, 1] = draw.uniform(4, 9, num)
     compute = (values[:, 2] > -3).astype(float)
     return Launches(
-        columns=_COLUMNS,
+        feature_names=_COLUMNS,
         values=values,
         program=np.array([f"p{one % 30}" for one in range(num)]),
         kernel=np.array([f"k{one}" for one in range(num)]),
@@ -24,7 +24,7 @@ def _launches(num=300, seed=0):
         log_traffic=values[:, 1] - 0.3,
         compute=compute,
         log_ceiling=np.full(num, np.nan),
-        is_told=np.ones(num, bool),
+        has_program_args=np.ones(num, bool),
     )
 
 

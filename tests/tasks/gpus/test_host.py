@@ -43,6 +43,8 @@ def _read(kernel, grid, block, program_arguments=None):
         ("7 / 2 * 2.0", 6.0),
         ("-7 / 2", -3),
         ("1 << 4 | 3", 19),
+        ("010 + 0x10", 24),
+        ("08", None),
         ("(unsigned int)(3.0f + 1) % 3", 1),
         ("sizeof(float4) * 2ul", 32),
         ("a > 2 ? a : 1", 3),
@@ -78,12 +80,12 @@ def test_the_programs_arguments_tell_sizes():
     found = _read("fill", [4], [256], ["1000"])
     assert found.values == {1: 1000, 2: 1.5, 3: 0}  # what fscanf fills in is not known
     assert found.buffers == {0: 8000}
-    assert not found.solved
+    assert not found.inferred
 
 
 def test_the_launchs_sizes_tell_what_the_text_does_not():
     found = _read("fill", [4], [256])
-    assert found.solved == {"argv[1]": 1024}
+    assert found.inferred == {"argv[1]": 1024}
     assert found.values[1] == 1024
     assert found.buffers == {0: 8192}
 

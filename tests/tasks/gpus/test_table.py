@@ -31,7 +31,7 @@ def _read(tmp_path, text):
 def test_a_table_of_ones_own(tmp_path):
     first, second = _read(tmp_path, _OWN)
     assert (first.kernel, first.launch.grid, first.launch.arguments) == ("saxpy", (4096, 1, 1), {"n": 1000, "a": 2})
-    assert (first.program_arguments, first.is_compute_bound, first.traffic_bytes) == (("1000", "3"), True, 1e6)
+    assert (first.program_args, first.is_compute_bound, first.traffic_bytes) == (("1000", "3"), True, 1e6)
     assert first.time_s == pytest.approx(0.5e-3)
     assert (second.launch.grid, second.launch.block) == ((64, 32, 1), (16, 16, 1))
     assert (second.is_compute_bound, second.traffic_bytes) == (None, None)
@@ -60,7 +60,7 @@ def test_what_ncu_prints(tmp_path):
         ("kernel,grid,block,time_ms\nk,,1,1\n", "'grid' is ''; expected sizes"),
         ("kernel,grid,block,time_ms\nk,1,2048,1\n", "expected 1 to 1,024"),
         ("kernel,grid,block,time_ms,bound\nk,1,1,1,cache\n", "expected bandwidth or compute"),
-        (_NCU.replace("usecond", "fortnight"), "unit 'fortnight'"),
+        (_NCU.replace("usecond", "fortnight"), "unit .fortnight. of"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_said(tmp_path, text, message):
