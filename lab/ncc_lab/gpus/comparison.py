@@ -174,12 +174,10 @@ def evaluate_gpu(
             parts.append((test, run(launches.rows(train), launches.rows(test), seed)))
         order = np.argsort(np.concatenate([rows for rows, _ in parts]))
         said = Predictions.joined([one for _, one in parts]).rows(order)
+        with_args = launches.has_program_args
         found[name] = {
             way: figures_of(launches.rows(chosen), said.rows(chosen), seed)
-            for way, chosen in (
-                ("with_program_args", launches.has_program_args),
-                ("without_program_args", ~launches.has_program_args),
-            )
+            for way, chosen in (("with_program_args", with_args), ("without_program_args", ~with_args))
         }
         if progress:
             told = found[name]["with_program_args"]

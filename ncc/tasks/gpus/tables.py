@@ -14,18 +14,8 @@ _BANDWIDTH = 760e9
 THRESHOLDS = {"dpAI": 0.465e12 / _BANDWIDTH, "spAI": 29.8e12 / _BANDWIDTH, "intAI": 14.9e12 / _BANDWIDTH}
 """Operations a byte above which gpuFLOPBench's GPU is bound by computing, by the column of its profiles."""
 
-_PREFIXES = {
-    "nano": 1e-9,
-    "micro": 1e-6,
-    "milli": 1e-3,
-    "n": 1e-9,
-    "u": 1e-6,
-    "m": 1e-3,
-    "": 1.0,
-    "K": 1e3,
-    "M": 1e6,
-    "G": 1e9,
-}
+_PREFIXES = {"nano": 1e-9, "n": 1e-9, "micro": 1e-6, "u": 1e-6, "milli": 1e-3, "m": 1e-3,
+             "": 1.0, "K": 1e3, "M": 1e6, "G": 1e9}  # fmt: skip
 _UNIT = re.compile(r"(nano|micro|milli|[numKMG]?)(?:s|second|byte|B)")
 _NCU_TIMES = ("gpu__time_duration.sum", "Duration")
 _NCU_BYTES = ("dram__bytes.sum", "dram__bytes_read.sum", "dram__bytes_write.sum")

@@ -159,13 +159,14 @@ def published_launches(data: str | None = None, progress: Callable[[str], None] 
     path = registry.cache_folder() / "gpus" / f"launches-{key[:32]}.npz"
     names = list(Launches.__dataclass_fields__)
     if path.exists():
-        with np.load(path, allow_pickle=False) as arrays:
-            cached = {name: arrays[name] for name in names}
+        with np.load(path, allow_pickle=False) as file:
+            cached = {name: file[name] for name in names}
         return Launches(**cached | {"feature_names": tuple(cached["feature_names"].tolist())})
     sources = registry.extracted("gpuflop", "sources.tar.xz", data)
     launches = measured_launches(read_launches(profile), sources, find_spec(MEASURED), None, progress)
     buffer = io.BytesIO()
-    np.savez(buffer, **{name: np.array(getattr(launches, name)) for name in names})
+    arrays: dict[str, Any] = {name: np.array(getattr(launches, name)) for name in names}
+    np.savez(buffer, **arrays)
     write_atomically(path, buffer.getvalue())
     return launches
 
