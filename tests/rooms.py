@@ -190,6 +190,7 @@ from ncc.tasks.devices.features import (
     NUM_KINDS,
     WORK_WIDTH,
     KernelFeatures,
+    KernelWork,
     check_sizes,
     code_columns,
     counts_at_size,

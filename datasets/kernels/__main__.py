@@ -19,7 +19,9 @@ def rows(platform: str) -> list[list[str]]:
             ncc.predict_device(path, transfer_bytes=parse_bytes(size), wgsize=WGSIZE, platform=platform)[0]
             for size in SIZES
         ]
-        cells = [f"{one.verdict}, GPU {one.odds['GPU']:.0%}, {one.speedup_gpu_over_cpu:.2f}x" for one in answers]
+        cells = [
+            f"{one.verdict}, GPU {one.probabilities['GPU']:.0%}, {one.speedup_gpu_over_cpu:.2f}x" for one in answers
+        ]
         found.append([path.stem, *cells])
     return found
 

@@ -13,11 +13,11 @@ from ncc.cli.running import Input, check_plot, loaded, run_over
 from ncc.system.files.text import demangle, escape_control, format_bytes, parse_bytes, parse_items
 
 if TYPE_CHECKING:
-    from ncc.tasks.devices.predict import LineShare
+    from ncc.tasks.devices.predict import LineContribution
     from ncc.tasks.devices.prediction import DevicePrediction
 
 _FIELDS = (
-    "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "odds", "times_ms",
+    "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "probabilities", "times_ms",
     "familiar", "distance",
 )  # fmt: skip
 _REASONS = 8
@@ -101,8 +101,8 @@ def _predict(
         curves = [predict_curve(kernel, head, SIZES, how["wgsize"]) for kernel in inputs]
         plot_curves(curves, plot)
         for number, curve in enumerate(curves):
-            kernels[number] |= {"flips": list(curve.flips)}
-            lines[number] += f"; flips at {_sizes(curve.flips)}"
+            kernels[number] |= {"crossovers": list(curve.crossovers)}
+            lines[number] += f"; flips at {_sizes(curve.crossovers)}"
     if explain:
         for number, kernel in enumerate(inputs):
             reason = explain_kernel(kernel, head, *launch)
@@ -124,13 +124,13 @@ def _sentence(answer: "DevicePrediction") -> str:
     return f"{demangle(answer.kernel)}: {answer}; {unknown}"
 
 
-def _sizes(flips: tuple[float, ...]) -> str:
-    return ", ".join(map(format_bytes, flips)) or "no size of data from 1 KiB to 4 GiB"
+def _sizes(sizes: tuple[float, ...]) -> str:
+    return ", ".join(map(format_bytes, sizes)) or "no size of data from 1 KiB to 4 GiB"
 
 
-def _reason(share: "LineShare") -> str:
+def _reason(share: "LineContribution") -> str:
     where = f"line {share.line}" if share.line else "statement"
     shown = escape_control(share.statements[0], lines=False) + (
         f" and {len(share.statements) - 1} more" if len(share.statements) > 1 else ""
     )
-    return f"\n    {math.exp(abs(share.effect)):5.2f}x for the {share.speaks_for}: {where}: {shown}"
+    return f"\n    {math.exp(abs(share.log_ratio_change)):5.2f}x for the {share.favors}: {where}: {shown}"

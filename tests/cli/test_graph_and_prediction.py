@@ -151,7 +151,7 @@ def test_sizes_may_have_units(ncc, kernels, written, size):
     (row,) = _rows(ncc("predict-device", kernels, "--transfer", written, "--json").out)
     assert row["transfer_bytes"] == size
     assert row["verdict"] in ("CPU", "GPU", "undecided")
-    assert sum(row["odds"].values()) == pytest.approx(1)
+    assert sum(row["probabilities"].values()) == pytest.approx(1)
 
 
 def test_people_get_a_line_a_kernel(ncc, kernels):
@@ -208,7 +208,7 @@ def test_a_plot_is_drawn_and_says_where_the_answer_flips(ncc, kernels, tmp_path,
     assert len(lines) == len(curves) == 2
     for line, curve in zip(lines, curves, strict=True):
         *_, flips = line.partition("; flips at ")
-        expected = [format_bytes(size) for size in curve.flips]
+        expected = [format_bytes(size) for size in curve.crossovers]
         assert flips == (", ".join(expected) if expected else "no size of data from 1 KiB to 4 GiB")
 
 
@@ -216,8 +216,8 @@ def test_a_plot_leaves_flips_in_the_json(ncc, kernels, tmp_path):
     arguments = ["--platform", "amd", "--plot", tmp_path / "a.png", "--json"]
     (row,) = _rows(ncc("predict-device", kernels, *arguments).out)
     curves = package.predict_device_curve(kernels, platform="amd")
-    assert [kernel["flips"] for kernel in row["kernels"]] == [list(curve.flips) for curve in curves]
-    assert row["flips"] == row["kernels"][0]["flips"]
+    assert [kernel["crossovers"] for kernel in row["kernels"]] == [list(curve.crossovers) for curve in curves]
+    assert row["crossovers"] == row["kernels"][0]["crossovers"]
     assert "explanation" not in row
 
 
@@ -233,8 +233,15 @@ def test_reasons_are_given_line_by_line(ncc, kernels):
     shares = [share for reason in reasons for share in reason.lines]
     assert len(indented) == len(shares)
     for words, share in zip(indented, shares, strict=True):
-        device = "GPU:" if share.effect > 0 else "CPU:"
-        assert words[:6] == [f"{math.exp(abs(share.effect)):.2f}x", "for", "the", device, "line", f"{share.line}:"]
+        device = "GPU:" if share.log_ratio_change > 0 else "CPU:"
+        assert words[:6] == [
+            f"{math.exp(abs(share.log_ratio_change)):.2f}x",
+            "for",
+            "the",
+            device,
+            "line",
+            f"{share.line}:",
+        ]
     rest = [words for words in indented if words[-1] == "more"]
     assert len(rest) == sum(len(share.statements) > 1 for share in shares)
 
@@ -243,7 +250,7 @@ def test_reasons_in_the_json_are_all_there(ncc, sources):
     (row,) = _rows(ncc("predict-device", sources / "vector_add.cu", "--explain", "--json").out)
     (reason,) = package.explain_device(sources / "vector_add.cu")
     assert row["explanation"] == row["kernels"][0]["explanation"] == json.loads(json.dumps(reason.to_dict()["lines"]))
-    assert {"line", "statements", "effect"} == set(row["explanation"][0])
+    assert {"line", "statements", "log_ratio_change"} == set(row["explanation"][0])
 
 
 def test_statements_are_reasons_where_lines_are_not_known(ncc, ir):

@@ -265,7 +265,7 @@ def times_method(name: str, inputs: KernelFeatures, model: Model) -> DeviceMetho
         launches, seed = train.table.launches, int(rng.integers(2**31))
         head = fit_times(launches.rows(train.rows), inputs.rows(train.rows), model=model, seed=seed)
         answers = head.predict(inputs.rows(test.rows), launches.sizes[test.rows], "all")
-        return np.array([(one.log_ratio, *np.log(one.interval), one.odds["GPU"]) for one in answers])
+        return np.array([(one.log_ratio, *np.log(one.interval), one.probabilities["GPU"]) for one in answers])
 
     key = (inputs.profile, inputs.opcodes, inputs.work, model)
     return Method(name, "ours", predict, key, version="2", is_slow=model == "lstm")

@@ -20,7 +20,7 @@ from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
 from ncc.kernels.launch import Launch, argument_types, launch_threads
 from ncc.kernels.reading import LONGEST
-from ncc.kernels.work import FEATURE_NAMES, count_work
+from ncc.kernels.work import FEATURE_NAMES, Work, count_work
 from ncc.system.files.text import MAX_BYTES
 
 _MAX_WGSIZE = 1 << 16
@@ -82,7 +82,8 @@ class KernelFeatures(Rows):
     Attributes:
         profile: (n, len(FEATURE_NAMES)) float64, see `ncc.kernels.work.Work.features`.
         opcodes: (n, num_opcodes) float64 how often each opcode occurs.
-        work: (n, WORK_WIDTH) float64, see `launch_work`.
+        work: (n, WORK_WIDTH) float64 log1p of a thread's work of each kind, and of its cycles on a CPU's core, at 4096
+            and 1,048,576 data items.
         sequences: (n,) of (time, dim) vectors of the kernels' first 1024 statements, in order.
     """
 
@@ -108,36 +109,47 @@ class KernelFeatures(Rows):
         return _ITEM_BYTES * np.maximum(self.feature("pointer_arguments"), 1)
 
 
-def kernel_features(
-    module: Module, function: int, vectors: NDArray[np.floating], excluding: Collection[int] = ()
-) -> KernelFeatures:
-    """Describe one kernel as if some statements did nothing; vectors are those of the module's statements."""
-    statements = reachable_statements(module, function)
-    if excluding:
-        statements = statements[~np.isin(statements, list(excluding))]
-    profile = count_work(module, function).without(excluding).features()
-    sequence = np.empty(1, object)
-    sequence[0] = vectors[statements[:LONGEST]]
-    work = launch_work(module, function, int(profile[FEATURE_NAMES.index("dimensions")]), excluding)
-    opcodes = np.bincount(module.opcode[statements], minlength=len(OPCODES)).astype(np.float64)
-    return KernelFeatures(profile[None, :], opcodes[None, :], work[None, :], sequence)
+class KernelWork:
+    """A kernel's work, counted once: whatever the launch, and at launches of two sizes; statements can be left out."""
+
+    def __init__(self, module: Module, function: int) -> None:
+        self._module, self._function = module, function
+        self._statements = reachable_statements(module, function)
+        self._integers = integer_arguments(module, function)
+        self._work = count_work(module, function)
+        self._at_sizes: dict[int, list[Work]] = {}
+
+    def features(self, vectors: NDArray[np.floating], excluding: Collection[int] = ()) -> KernelFeatures:
+        """Describe the kernel as if some statements did nothing; vectors are those of the module's statements."""
+        statements = self._statements[~np.isin(self._statements, list(excluding))]
+        profile = self._work.without(excluding).features()
+        sequence = np.empty(1, object)
+        sequence[0] = vectors[statements[:LONGEST]]
+        opcodes = np.bincount(self._module.opcode[statements], minlength=len(OPCODES)).astype(np.float64)
+        parts: list[ArrayLike] = []
+        for counted in self._launches(int(profile[FEATURE_NAMES.index("dimensions")])):
+            work = counted.without(excluding)
+            parts += [[work.dynamic[name] for name in _KINDS], cpu_cycles(work)]
+        launch_work = np.log1p(np.concatenate(parts))
+        return KernelFeatures(profile[None, :], opcodes[None, :], launch_work[None, :], sequence)
+
+    def _launches(self, dimensions: int) -> list[Work]:
+        """Work at 4096 and 1,048,576 data items of so many dimensions."""
+        if dimensions not in self._at_sizes:
+            block = _BLOCKS[min(max(dimensions, 1), 3)]
+            self._at_sizes[dimensions] = []
+            for items in _DATA_ITEMS:
+                side = int(side_length(items, dimensions))
+                threads = launch_threads(Launch.of([max(side // width, 1) for width in block], block, {}))
+                arguments = dict.fromkeys(self._integers, float(side))
+                execution = Execution(self._module, self._function, threads, arguments)
+                self._at_sizes[dimensions].append(count_work(self._module, self._function, execution))
+        return self._at_sizes[dimensions]
 
 
-def launch_work(module: Module, function: int, dimensions: int, excluding: Collection[int] = ()) -> Floats:
-    """(WORK_WIDTH,) float64 log1p of a thread's work of each kind and of its cycles, at 4096 and 1,048,576 data items.
-
-    Cycles are those of a CPU's core, see `ncc.kernels.cpu_cost.cpu_cycles`.
-    """
-    block = _BLOCKS[min(max(dimensions, 1), 3)]
-    integers = integer_arguments(module, function)
-    parts: list[ArrayLike] = []
-    for items in _DATA_ITEMS:
-        side = int(side_length(items, dimensions))
-        threads = launch_threads(Launch.of([max(side // width, 1) for width in block], block, {}))
-        execution = Execution(module, function, threads, dict.fromkeys(integers, float(side)))
-        work = count_work(module, function, execution).without(excluding)
-        parts += [[work.dynamic[name] for name in _KINDS], cpu_cycles(work)]
-    return np.log1p(np.concatenate(parts))
+def kernel_features(module: Module, function: int, vectors: NDArray[np.floating]) -> KernelFeatures:
+    """Describe one kernel; vectors are those of the module's statements."""
+    return KernelWork(module, function).features(vectors)
 
 
 def integer_arguments(module: Module, function: int) -> list[int]:
@@ -188,15 +200,10 @@ def code_columns(features: KernelFeatures) -> Floats:
 
 
 def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
-    """Columns that models read.
+    """(n, NUM_COLUMNS) float64 columns that models read, of n kernels at (n, 3) float64 sizes.
 
-    Args:
-        features: Of n kernels.
-        sizes: (n, 3) float64 transfer bytes, work-group size and global size, NaN if unknown.
-
-    Returns:
-        (n, NUM_COLUMNS) float64: what depends on sizes; the code; the profile; the number of groups, a thread's work of
-        each kind (log1p), and the shares of the kinds.
+    Sizes are transfer bytes, work-group size and global size, NaN if unknown. Columns are what depends on sizes; the
+    code; the profile; the number of groups; a thread's work of each kind (log1p), and the shares of the kinds.
     """
     transfer, group, items = complete_sizes(features, sizes).T
     counts = counts_at_size(features.work, items)

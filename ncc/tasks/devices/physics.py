@@ -37,15 +37,11 @@ _WEIGHT = 500.0
 
 
 def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
-    """Amounts that take time at launches of n kernels; a kernel that never asks for its index runs alone.
+    """(n, NUM_TERMS) float64 amounts that take time at launches of n kernels; sizes as for `launch_columns`.
 
-    Args:
-        features: Of n kernels.
-        sizes: (n, 3) float64, as for `launch_columns`.
-
-    Returns:
-        (n, NUM_TERMS) float64: the launch, bytes moved, operations, costly operations, bytes of memory, accesses that
-        neighbors do not share; one work-item's work in sequence; and the cycles of all of them on a core.
+    They are the launch, bytes moved, operations, costly operations, bytes of memory, accesses that neighbors do not
+    share; one work-item's work in sequence; and the cycles of all of them on a core. A kernel that never asks for its
+    index runs alone.
     """
     moved, _, items = complete_sizes(features, sizes).T
     data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / features.item_bytes, 1), items)
@@ -85,14 +81,10 @@ class MachineModel:
 
 
 def fit_machine(table: "LaunchTimes", terms: Floats, known: Ints) -> MachineModel:
-    """Fit constants with the least pseudo-Huber error of log times, held near the data sheets'.
+    """Fit constants of the known terms with the least pseudo-Huber error of log times, held near the data sheets'.
 
-    A device of unknown kind gets the prior of the kind that explains its times better.
-
-    Args:
-        table: The n launches.
-        terms: (n, NUM_TERMS) float64, see `launch_terms`.
-        known: The terms that count, `PUBLISHED_TERMS` or `LAUNCH_TERMS`.
+    A device of unknown kind gets the prior of the kind that explains its times better; terms are those of
+    `launch_terms`.
     """
     from scipy.optimize import minimize
 
@@ -100,15 +92,15 @@ def fit_machine(table: "LaunchTimes", terms: Floats, known: Ints) -> MachineMode
     logs = np.log(np.maximum(terms[:, known], 1e-30))
     for device, measured in zip(table.devices, table.log_times.T, strict=True):
 
-        def loss(own: Floats, prior: Floats, measured: Floats = measured) -> tuple[float, Floats]:
-            total = np.logaddexp.reduce(logs + own, axis=1)
-            wrong = total - measured
-            bent_error = np.sqrt(1 + wrong**2)
-            away = (own - prior) / _PRIOR_SD**2
-            slope = np.exp(logs + own - total[:, None]) * (wrong / bent_error)[:, None]
-            share = _WEIGHT / max(len(wrong), 1)
-            value = share * float((bent_error - 1).sum()) + float(away @ (own - prior)) / 2
-            return value, share * slope.sum(axis=0) + away
+        def loss(constant: Floats, prior: Floats, measured: Floats = measured) -> tuple[float, Floats]:
+            total = np.logaddexp.reduce(logs + constant, axis=1)
+            error = total - measured
+            huber = np.sqrt(1 + error**2)
+            away = (constant - prior) / _PRIOR_SD**2
+            gradient = np.exp(logs + constant - total[:, None]) * (error / huber)[:, None]
+            weight = _WEIGHT / max(len(error), 1)
+            value = weight * float((huber - 1).sum()) + float(away @ (constant - prior)) / 2
+            return value, weight * gradient.sum(axis=0) + away
 
         priors = np.log([PRIORS[device]] if device in PRIORS else list(PRIORS.values()))[:, known]
         fits = [minimize(loss, prior, (prior,), jac=True, method="L-BFGS-B") for prior in priors]

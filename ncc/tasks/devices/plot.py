@@ -35,7 +35,7 @@ def draw_curve(curve: "DeviceCurve", axes: "Axes") -> None:
 
     sizes = curve.transfer_bytes
     axes.fill_between(sizes, curve.low, curve.high, color=_GPU, alpha=0.15, linewidth=0, label="80 % interval")
-    decided = np.where(curve.decided, curve.speedup_gpu_over_cpu, np.nan)
+    decided = np.where(curve.is_decided, curve.speedup_gpu_over_cpu, np.nan)
     axes.plot(sizes, curve.speedup_gpu_over_cpu, ":", color=_GPU, linewidth=2, label="expected, undecided")
     axes.plot(sizes, decided, color=_GPU, linewidth=2, label="expected, decided")
     axes.axhline(1, color=_INK, linewidth=0.8)
@@ -44,11 +44,11 @@ def draw_curve(curve: "DeviceCurve", axes: "Axes") -> None:
     axes.set_xlim(sizes[0], sizes[-1])
     bottom, top = axes.get_ylim()
     axes.set_ylim(min(bottom, 0.5), max(top, 2))
-    for index, flip in enumerate(curve.flips):
-        axes.axvline(flip, color=_CPU, linestyle="--", linewidth=1)
+    for index, size in enumerate(curve.crossovers):
+        axes.axvline(size, color=_CPU, linestyle="--", linewidth=1)
         axes.annotate(
-            format_bytes(flip),
-            (flip, 1),
+            format_bytes(size),
+            (size, 1),
             textcoords="offset points",
             xytext=(4, 6 + 11 * (index % 4)),
             color=_CPU,

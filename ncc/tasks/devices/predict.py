@@ -7,13 +7,13 @@ import itertools
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncc.arrays import Bools, Floats, Ints32
+from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
@@ -22,10 +22,10 @@ from ncc.system.files.pages import html_table
 from ncc.system.files.text import MAX_BYTES, demangle, format_bytes
 from ncc.tasks.devices.features import (
     KernelFeatures,
+    KernelWork,
     check_sizes,
     complete_sizes,
     integer_arguments,
-    kernel_features,
     side_length,
 )
 from ncc.tasks.devices.head import PLATFORMS, TimesHead, load_device_head
@@ -51,7 +51,7 @@ class DeviceCurve:
         transfer_bytes: (n,) float64, ascending.
         speedup_gpu_over_cpu: (n,) float64 expected CPU time / GPU time.
         low, high: (n,) float64 ends of its 80 % interval.
-        flips: Sizes in bytes at which the expected speedup passes 1, between those asked for.
+        crossovers: Sizes in bytes at which the expected speedup passes 1, between those asked for.
         seen: (smallest, largest) transfer in training: beyond, the head extrapolates.
     """
 
@@ -62,27 +62,27 @@ class DeviceCurve:
     speedup_gpu_over_cpu: Floats
     low: Floats
     high: Floats
-    flips: tuple[float, ...]
+    crossovers: tuple[float, ...]
     seen: tuple[float, float]
 
     def __repr__(self) -> str:
         first, last = map(format_bytes, self.transfer_bytes[[0, -1]].tolist())
         sizes = f"{len(self.transfer_bytes)} sizes from {first} to {last}"
-        flips = ", ".join(map(format_bytes, self.flips)) or "none"
-        return f"DeviceCurve({self.kernel!r} on {self.platform}: {sizes}, flips at {flips})"
+        crossovers = ", ".join(map(format_bytes, self.crossovers)) or "none"
+        return f"DeviceCurve({self.kernel!r} on {self.platform}: {sizes}, crossovers at {crossovers})"
 
     @property
-    def decided(self) -> Bools:
+    def is_decided(self) -> Bools:
         """(n,) whether the whole interval is on one side of 1; if not, either device may turn out to be faster."""
         return (self.low > 1) | (self.high < 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
-        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "decided")}
+        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "is_decided")}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
     def _repr_html_(self) -> str:
-        columns = self.transfer_bytes, self.speedup_gpu_over_cpu, self.low, self.high, self.decided
+        columns = self.transfer_bytes, self.speedup_gpu_over_cpu, self.low, self.high, self.is_decided
         rows = [
             (format_bytes(size), f"{ratio:.2f}×", f"{low:.2f}× to {high:.2f}×", "" if decided else "undecided")
             for size, ratio, low, high, decided in zip(*columns, strict=True)
@@ -109,23 +109,24 @@ class DeviceCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LineShare:
+class LineContribution:
     """Contribution of one source line, or of one statement if lines don't tell statements apart.
 
     Attributes:
         line: Line of the source, or 0.
         statements: Abstracted texts of its statements, each once.
-        effect: Log(CPU time / GPU time) as predicted minus what it would be without them: positive favors the GPU.
+        log_ratio_change: Log(CPU time / GPU time) as predicted minus that without them; positive favors the
+            GPU.
     """
 
     line: int
     statements: tuple[str, ...]
-    effect: float
+    log_ratio_change: float
 
     @property
-    def speaks_for(self) -> str:
+    def favors(self) -> str:
         """The device that it makes more probable."""
-        return "GPU" if self.effect > 0 else "CPU"
+        return "GPU" if self.log_ratio_change > 0 else "CPU"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +141,7 @@ class Explanation:
 
     kernel: str
     log_ratio: float
-    lines: tuple[LineShare, ...]
+    lines: tuple[LineContribution, ...]
 
     def __repr__(self) -> str:
         return f"Explanation({self.kernel!r}: log_ratio={self.log_ratio:.3g}, {len(self.lines)} lines)"
@@ -149,7 +150,7 @@ class Explanation:
         rows = [
             (
                 line.line or "",
-                f"{math.exp(abs(line.effect)):.2f}× for the {line.speaks_for}",
+                f"{math.exp(abs(line.log_ratio_change)):.2f}× for the {line.favors}",
                 "; ".join(line.statements),
             )
             for line in self.lines
@@ -159,8 +160,7 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
-        lines = [{"line": each.line, "statements": list(each.statements), "effect": each.effect} for each in self.lines]
-        return {"kernel": self.kernel, "log_ratio": self.log_ratio, "lines": lines}
+        return asdict(self) | {"lines": [asdict(line) | {"statements": list(line.statements)} for line in self.lines]}
 
 
 def predict_device(
@@ -280,39 +280,57 @@ def explain_device(
     return tuple(explain_kernel(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
 
 
+@dataclass(frozen=True, eq=False)
+class DescribedKernel:
+    """A kernel with its counted work, and what models read of it."""
+
+    kernel: Kernel
+    work: KernelWork
+    features: KernelFeatures
+
+
 def read_inputs(
     source: Source, platform: str | None, head: AnyHead, embedding: AnyEmbedding | None, options: CompileOptions
-) -> tuple[TimesHead, list[Kernel]]:
-    """Load the head that was given, or that ships for the platform, and read the kernels of a source."""
+) -> tuple[TimesHead, list[DescribedKernel]]:
+    """Load the head that was given, or that ships for the platform, and describe the kernels of a source."""
     loaded = load_device_head(head, platform=platform or PLATFORMS[-1])
     if platform not in (None, loaded.platform):
         raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; leave it out")
-    return loaded, read_kernels(source, load_embedding(embedding), loaded.embedding_id, options)
+    described = []
+    for kernel in read_kernels(source, load_embedding(embedding), loaded.embedding_id, options):
+        work = KernelWork(kernel.module, kernel.function)
+        described.append(DescribedKernel(kernel, work, work.features(kernel.vectors)))
+    return loaded, described
 
 
 def predict_kernel(
-    kernel: Kernel, head: TimesHead, transfer: float | None, wgsize: float | None, global_size: float | None
+    described: DescribedKernel, head: TimesHead, transfer: float | None, wgsize: float | None, global_size: float | None
 ) -> DevicePrediction:
     """Predict for one kernel, at all sizes if none is given."""
     check_sizes(transfer, wgsize, global_size)
-    features = kernel_features(kernel.module, kernel.function, kernel.vectors)
+    kernel, features = described.kernel, described.features
     moved = _bytes_moved(features, transfer, global_size)
     sizes = SIZES.tolist() if moved is None else []
-    *others, answer = head.predict_kernel(features, [*sizes, moved], wgsize, global_size)
-    curve = np.array([each.log_ratio for each in others])
+    *others, prediction = head.predict_kernel(features, [*sizes, moved], wgsize, global_size)
+    by_size: dict[str, Any] = {}
+    if others:
+        ratios = np.array([each.log_ratio for each in others])
+        by_size = {
+            "times_ms": None,
+            "crossovers": find_crossovers(SIZES, ratios),
+            "decided_ranges": _decided_ranges(others),
+            "fastest_at_smallest": others[0].device,
+        }
     return replace(
-        answer,
+        prediction,
         kernel=kernel.name,
         transfer_bytes=transfer,
         wgsize=wgsize,
+        global_size=global_size,
         num_statements=len(kernel.statements),
         unknown_rate=kernel.lookup.unknown_rate,
-        global_size=global_size,
-        times_ms=None if others else answer.times_ms,
-        flips=find_crossovers(SIZES, curve) if others else None,
-        decided=_decided_ranges(others),
-        assumed={} if moved is None else _assumptions(kernel, features, moved, transfer, global_size),
-        starts_with_second=bool(others) and bool(curve[0] > 0),
+        assumptions={} if moved is None else _assumptions(described, moved, transfer, global_size),
+        **by_size,
     )
 
 
@@ -324,8 +342,9 @@ def _bytes_moved(features: KernelFeatures, transfer: float | None, global_size: 
 
 
 def _assumptions(
-    kernel: Kernel, features: KernelFeatures, moved: float, transfer: float | None, global_size: float | None
+    described: DescribedKernel, moved: float, transfer: float | None, global_size: float | None
 ) -> dict[str, float]:
+    features, kernel = described.features, described.kernel
     items = np.nan if global_size is None else global_size
     items = float(complete_sizes(features, np.array([[moved, 1, items]]))[0, 2])
     assumed = {"global_size": items} if global_size is None else {"transfer_bytes": moved} if transfer is None else {}
@@ -342,68 +361,71 @@ def find_crossovers(sizes: Floats, log_ratio: Floats) -> tuple[float, ...]:
     return tuple(np.exp(logs[turns] + fraction * (logs[turns + 1] - logs[turns])).tolist())
 
 
-def _decided_ranges(answers: Sequence[DevicePrediction]) -> tuple[tuple[str, float, float], ...]:
+def _decided_ranges(predictions: Sequence[DevicePrediction]) -> tuple[tuple[str, float, float], ...]:
     """Ranges of `SIZES` in which the whole interval is on one side of 1."""
-    decided = [None if each.interval[0] <= 1 <= each.interval[1] else each.device for each in answers]
+    decided = [None if each.interval[0] <= 1 <= each.interval[1] else each.device for each in predictions]
     ranges = []
-    for device, group in itertools.groupby(zip(decided, SIZES.tolist(), strict=False), key=itemgetter(0)):
+    for device, group in itertools.groupby(zip(decided, SIZES.tolist(), strict=True), key=itemgetter(0)):
         if device is not None:
             sizes = [size for _, size in group]
             ranges.append((device, sizes[0], sizes[-1]))
     return tuple(ranges)
 
 
-def predict_curve(kernel: Kernel, head: TimesHead, sizes: Floats, wgsize: float | None) -> DeviceCurve:
+def predict_curve(described: DescribedKernel, head: TimesHead, sizes: Floats, wgsize: float | None) -> DeviceCurve:
     """Predict for one kernel at (n,) bytes moved."""
-    features = kernel_features(kernel.module, kernel.function, kernel.vectors)
-    answers = head.predict_kernel(features, sizes.tolist(), wgsize)
-    ratio = np.array([answer.log_ratio for answer in answers])
-    low, high = np.array([answer.interval for answer in answers]).T
+    predictions = head.predict_kernel(described.features, sizes.tolist(), wgsize)
+    ratio = np.array([each.log_ratio for each in predictions])
+    low, high = np.array([each.interval for each in predictions]).T
     return DeviceCurve(
-        kernel=kernel.name,
+        kernel=described.kernel.name,
         platform=head.platform,
         wgsize=wgsize,
         transfer_bytes=sizes,
         speedup_gpu_over_cpu=np.exp(ratio),
         low=low,
         high=high,
-        flips=find_crossovers(sizes, ratio),
+        crossovers=find_crossovers(sizes, ratio),
         seen=head.transfer_range,
     )
 
 
 def explain_kernel(
-    kernel: Kernel, head: TimesHead, transfer: float | None, wgsize: float | None, global_size: float | None
+    described: DescribedKernel, head: TimesHead, transfer: float | None, wgsize: float | None, global_size: float | None
 ) -> Explanation:
     """Predict for one kernel without each of its lines."""
     check_sizes(transfer, wgsize, global_size)
-    features = kernel_features(kernel.module, kernel.function, kernel.vectors)
-    moved = [_bytes_moved(features, transfer, global_size)]
-    whole = head.predict_kernel(features, moved, wgsize, global_size)[0].log_ratio
-    lines = kernel.module.source_line[kernel.statements]
-    groups = _statement_groups(kernel, lines)
-    if len(groups) * len(lines) > _MAX_WORK:
+    kernel, module = described.kernel, described.kernel.module
+    moved = _bytes_moved(described.features, transfer, global_size)
+
+    def log_ratio(features: KernelFeatures) -> float:
+        return head.predict_kernel(features, [moved], wgsize, global_size)[0].log_ratio
+
+    groups = _statement_groups(kernel)
+    if len(groups) * len(kernel.statements) > _MAX_WORK:
         raise InputError(
-            f"{kernel.module.name}: {kernel.name} can't be explained: its {len(lines):,} statements would be looked at "
-            f"without each of {len(groups):,} lines in turn, and their product may be {_MAX_WORK:,} at most"
+            f"{module.name}: {kernel.name} can't be explained: its {len(kernel.statements):,} statements would be "
+            f"looked at without each of {len(groups):,} lines in turn, and their product may be {_MAX_WORK:,} at most"
         )
-    shares = []
-    for group in groups:
-        features = kernel_features(kernel.module, kernel.function, kernel.vectors, frozenset(group))
-        rest = head.predict_kernel(features, moved, wgsize, global_size)[0].log_ratio
-        texts = dict.fromkeys(kernel.module.statement_text(statement) for statement in group)
-        line = int(kernel.module.source_line[group[0]])
-        shares.append(LineShare(line=line, statements=tuple(texts), effect=whole - rest))
-    shares.sort(key=lambda share: -abs(share.effect))
-    return Explanation(kernel=kernel.name, log_ratio=whole, lines=tuple(shares))
+    whole = log_ratio(described.features)
+    lines = [
+        LineContribution(
+            line=int(module.source_line[group[0]]),
+            statements=tuple(dict.fromkeys(module.statement_text(statement) for statement in group)),
+            log_ratio_change=whole - log_ratio(described.work.features(kernel.vectors, frozenset(group))),
+        )
+        for group in groups
+    ]
+    lines.sort(key=lambda line: -abs(line.log_ratio_change))
+    return Explanation(kernel=kernel.name, log_ratio=whole, lines=tuple(lines))
 
 
-def _statement_groups(kernel: Kernel, lines: Ints32) -> list[list[int]]:
+def _statement_groups(kernel: Kernel) -> list[list[int]]:
     """Statements by line; one by one those without, and all if they share a line. Headers of functions are left out."""
-    inside = ~np.isin(kernel.statements, kernel.module.function_start)
-    by_line = len(np.unique(lines[inside])) > 1
+    statements = kernel.statements[~np.isin(kernel.statements, kernel.module.function_start)]
+    lines = kernel.module.source_line[statements]
+    by_line = len(np.unique(lines)) > 1
     groups: dict[tuple[int, int], list[int]] = {}
-    for statement, line in zip(kernel.statements[inside].tolist(), lines[inside].tolist(), strict=True):
+    for statement, line in zip(statements.tolist(), lines.tolist(), strict=True):
         groups.setdefault((line, 0 if line and by_line else statement), []).append(statement)
-    everything = sum(map(len, groups.values()))
-    return [group for group in groups.values() if len(group) < everything]
+    return [group for group in groups.values() if len(group) < len(statements)]

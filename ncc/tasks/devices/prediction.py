@@ -26,17 +26,18 @@ class DevicePrediction:
         interval: (low, high) of that speedup; meant to hold the true one for 80 % of kernels.
         platform: "amd", "nvidia", or the name of your own head: the measurements behind the answer.
         transfer_bytes, wgsize, global_size: As given. Without bytes and work-items the answer covers the sizes from
-            1 KiB to 4 GiB: ``flips`` says where it changes, the rest is of a size amid those of training.
+            1 KiB to 4 GiB: ``crossovers`` says where it changes, the rest is of a size amid those of training.
         times_ms: Device → expected time in ms and both ends of its 80 % interval; None if no size is given.
         familiar: Whether the kernel is like those that the head was trained on; if not, measure it.
         distance: From the nearest of them, about the factor in log units by which what they do differs.
         nearest: Names of the nearest of them.
-        assumed: Assumptions about the launch: ``transfer_bytes`` or ``global_size``, of which one follows from the
+        assumptions: About the launch: ``transfer_bytes`` or ``global_size``, of which one follows from the
             other, and ``integer_arguments``, the value of each of them.
-        decided: (device, from, to) of bytes moved in which the whole interval is on one side of 1, if no size is given.
-        flips: Bytes moved at which the expected speedup passes 1, if no size is given.
+        decided_ranges: (device, from, to) of bytes moved in which the whole interval is on one side of 1, if no size is
+            given.
+        crossovers: Bytes moved at which the expected speedup passes 1, if no size is given.
         devices: The two that are compared: the first of the head's, and the fastest of the others.
-        starts_with_second: Whether the second of them is the faster one at the smallest size, if no size is given.
+        fastest_at_smallest: The one that is faster at the smallest size, if no size is given.
         num_statements: Statements of the kernel and of its callees.
         unknown_rate: Share of them that backed off.
     """
@@ -56,11 +57,11 @@ class DevicePrediction:
     familiar: bool = True
     distance: float | None = None
     nearest: tuple[str, ...] = ()
-    flips: tuple[float, ...] | None = None
-    decided: tuple[tuple[str, float, float], ...] = ()
-    assumed: Mapping[str, float] = field(default_factory=dict)
+    crossovers: tuple[float, ...] | None = None
+    decided_ranges: tuple[tuple[str, float, float], ...] = ()
+    assumptions: Mapping[str, float] = field(default_factory=dict)
     devices: tuple[str, ...] = ("CPU", "GPU")
-    starts_with_second: bool = False
+    fastest_at_smallest: str | None = None
 
     @property
     def verdict(self) -> str:
@@ -68,11 +69,9 @@ class DevicePrediction:
         return "undecided" if self.interval[0] < 1 < self.interval[1] else self.device
 
     @property
-    def odds(self) -> dict[str, float]:
+    def probabilities(self) -> dict[str, float]:
         """Device → probability that it is the faster one."""
-        first, second = self.devices
-        faster = self.confidence if self.device == second else 1 - self.confidence
-        return {first: 1 - faster, second: faster}
+        return {name: self.confidence if name == self.device else 1 - self.confidence for name in self.devices}
 
     @property
     def log_ratio(self) -> float:
@@ -81,20 +80,21 @@ class DevicePrediction:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
-        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "verdict", "odds")}
+        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "verdict", "probabilities")}
         return values | {"demangled": demangle(self.kernel)}
 
     def __str__(self) -> str:
-        odds = " ".join(f"{device} {probability:.0%}" for device, probability in self.odds.items())
-        answer = f"{self.device} (confidence {self.confidence:.0%})"
-        if self.flips is not None:
-            answer = _by_size(self)
+        if self.crossovers is not None:
+            answer = self._by_size(self.crossovers)
         elif self.verdict == "undecided":
+            odds = " ".join(f"{device} {probability:.0%}" for device, probability in self.probabilities.items())
             answer = f"undecided ({odds})"
+        else:
+            answer = f"{self.device} (confidence {self.confidence:.0%})"
         if not self.familiar:
             like = f" (nearest: {self.nearest[0]})" if self.nearest else ""
             answer += f", mostly from the machines' constants: nothing like it was measured{like}, so measure it"
-        if self.flips is not None:
+        if self.crossovers is not None:
             return f"{answer}; say --transfer or --global-size for an answer"
         if self.times_ms is not None:
             answer += "; " + ", ".join(f"{name} {format_interval(*time)}" for name, time in self.times_ms.items())
@@ -105,30 +105,30 @@ class DevicePrediction:
             "transfer_bytes": lambda value: f"{format_bytes(value)} transferred",
             "integer_arguments": lambda value: f"integer arguments of {value:,.0f}",
         }
-        assumed = " and ".join(texts[name](value) for name, value in self.assumed.items())
+        assumed = " and ".join(texts[name](value) for name, value in self.assumptions.items())
         return answer + (f"; assuming {assumed}" if assumed else "")
+
+    def _by_size(self, crossovers: tuple[float, ...]) -> str:
+        """Which device is faster at which sizes, and which is the likelier one elsewhere."""
+        first = self.fastest_at_smallest or self.devices[0]
+        second = next(name for name in self.devices if name != first)
+        sizes = [format_bytes(size) for size in crossovers]
+        turns = [f"{(second, first)[index % 2]} from {size}" for index, size in enumerate(sizes)]
+        leaning = ", ".join([f"{first} below {sizes[0]}", *turns] if sizes else [first])
+        ranges = [f"{name} from {format_bytes(low)} to {format_bytes(high)}" for name, low, high in self.decided_ranges]
+        if not ranges:
+            return f"undecided at every size from 1 KiB to 4 GiB; leaning {leaning}"
+        everywhere = [each[1:] for each in self.decided_ranges] == [(SIZES[0], SIZES[-1])]
+        return ", ".join(ranges) + ("" if everywhere else f"; undecided elsewhere, leaning {leaning}")
 
     def _repr_html_(self) -> str:
         first, second = self.devices
         heading = ("faster", first, second, f"{second} over {first}", "80 % interval", "statements unknown")
         row = (
             self.verdict if self.familiar else "measure it",
-            *(f"{probability:.0%}" for probability in self.odds.values()),
+            *(f"{probability:.0%}" for probability in self.probabilities.values()),
             f"{self.speedup_gpu_over_cpu:.2f}×",
             "{:.2f}× to {:.2f}×".format(*self.interval),
             f"{self.unknown_rate:.1%} of {self.num_statements}",
         )
         return html_table(f"{demangle(self.kernel)} on {self.platform}", heading, [row])
-
-
-def _by_size(answer: DevicePrediction) -> str:
-    """Which device is faster at which sizes, and which is the likelier one elsewhere."""
-    first, second = answer.devices[:: -1 if answer.starts_with_second else 1]
-    sizes = [format_bytes(size) for size in answer.flips or ()]
-    turns = [f"{(second, first)[index % 2]} from {size}" for index, size in enumerate(sizes)]
-    leaning = ", ".join([f"{first} below {sizes[0]}", *turns] if sizes else [first])
-    ranges = [f"{device} from {format_bytes(low)} to {format_bytes(high)}" for device, low, high in answer.decided]
-    if not ranges:
-        return f"undecided at every size from 1 KiB to 4 GiB; leaning {leaning}"
-    whole = len(answer.decided) == 1 and answer.decided[0][1:] == (SIZES[0], SIZES[-1])
-    return ", ".join(ranges) + ("" if whole else f"; undecided elsewhere, leaning {leaning}")

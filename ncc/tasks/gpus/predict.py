@@ -61,18 +61,18 @@ class GpuPrediction:
         familiar: Whether the launch is like those of training.
         extrapolated: Whether the card is another than that of training, and the answer scaled by data sheets.
         arguments: Values of arguments that were given, or read from host code, by name.
-        buffers_bytes: Bytes of the memory that arguments point to, read from host code, by name.
-        assumed: Arguments inferred from the sizes of the launch alone, by name.
-        unbounded: Lines of loops whose trip count depends on data; assumed 8.
-        unbounded_places: Locations of these loops as text, with the file if it is not the source.
-        limits_ms: Time of each part of the work at the card's peaks.
-        floors_ms: Lower bounds of the time by cause; see `ncc.tasks.gpus.features.time_bounds`.
-        assumed_floors_ms: Lower bounds if the inferred arguments are right: the time is not below them, but the
+        buffer_bytes: Bytes of the memory that arguments point to, read from host code, by name.
+        inferred_arguments: Those that follow from the sizes of the launch alone, by name.
+        data_dependent_loops: Locations of loops whose trip count depends on data, assumed 8, with the file if it is
+            not the source.
+        roofline_ms: Time of each part of the work at the card's peaks.
+        lower_bounds_ms: Lower bounds of the time by cause; see `ncc.tasks.gpus.features.time_bounds`.
+        assumed_lower_bounds_ms: Lower bounds if the inferred arguments are right: the time is not below them, but the
             interval's lower end may be.
-        raised_by: The bound that the time was raised to; empty if the learned time is above all.
-        uncounted: Operations that are not counted.
+        raised_to: The bound that the time was raised to; empty if the learned time is above all.
+        uncounted_operations: Those that are not counted.
         conflicts: Sizes of the launch for which host code has another value.
-        estimated_from: Blocks that counts were estimated from; 0 if all were counted.
+        num_sampled_blocks: Blocks that counts were estimated from; 0 if all were counted.
     """
 
     kernel: str
@@ -89,17 +89,16 @@ class GpuPrediction:
     familiar: bool
     extrapolated: bool
     arguments: Mapping[str, float]
-    buffers_bytes: Mapping[str, float]
-    assumed: Mapping[str, float]
-    unbounded: tuple[int, ...]
-    unbounded_places: tuple[str, ...]
-    limits_ms: Mapping[str, float]
-    floors_ms: Mapping[str, float]
-    assumed_floors_ms: Mapping[str, float]
-    raised_by: str
-    uncounted: tuple[str, ...]
+    buffer_bytes: Mapping[str, float]
+    inferred_arguments: Mapping[str, float]
+    data_dependent_loops: tuple[str, ...]
+    roofline_ms: Mapping[str, float]
+    lower_bounds_ms: Mapping[str, float]
+    assumed_lower_bounds_ms: Mapping[str, float]
+    raised_to: str
+    uncounted_operations: tuple[str, ...]
     conflicts: tuple[str, ...]
-    estimated_from: int
+    num_sampled_blocks: int
 
     def to_dict(self) -> dict[str, Any]:
         """JSON fields."""
@@ -110,8 +109,8 @@ class GpuPrediction:
         sure, rather = f" ({self.bound_probability:.0%})" if self.bound in _BOUNDS else "", ""
         if self.bound_probability < 0.5:
             rather = f" or {other} ({1 - self.bound_probability:.0%})"
-        notes = f"; raised to what {_RAISED[self.raised_by]}" if self.raised_by else ""
-        notes += "".join(f"; {what} not counted" for what in self.uncounted)
+        notes = f"; raised to what {_RAISED[self.raised_to]}" if self.raised_to else ""
+        notes += "".join(f"; {what} not counted" for what in self.uncounted_operations)
         notes += "" if self.familiar else "; unlike the launches of training"
         notes += "; extrapolated by data sheets" if self.extrapolated else ""
         return (
@@ -121,26 +120,29 @@ class GpuPrediction:
 
     def explanation(self) -> str:
         """The evidence for the answer, as lines."""
-        parts = sorted(self.limits_ms.items(), key=lambda one: -one[1])
+        parts = sorted(self.roofline_ms.items(), key=lambda one: -one[1])
         lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_NUM_SHOWN])]
         flops, traffic = _amount(round(self.flops)), format_si_bytes(self.traffic_bytes)
         lines.append(f"  {flops} floating-point operations, about {traffic} of traffic")
-        for title, floors in (("", self.floors_ms), (", as the launch's sizes tell", self.assumed_floors_ms)):
+        for title, floors in (
+            ("", self.lower_bounds_ms),
+            (", as the launch's sizes tell", self.assumed_lower_bounds_ms),
+        ):
             shown = ", ".join(f"{name} {time:.3g} ms" for name, time in floors.items() if time)
-            if floors is self.floors_ms or floors != self.floors_ms:
+            if floors is self.lower_bounds_ms or floors != self.lower_bounds_ms:
                 lines.append(f"  at least{title}: {shown}")
         for title, found in (
             ("arguments", {name: _amount(value) for name, value in self.arguments.items()}),
-            ("buffers", {name: format_si_bytes(value) for name, value in self.buffers_bytes.items()}),
-            ("by the launch's sizes", {name: _amount(value) for name, value in self.assumed.items()}),
+            ("buffers", {name: format_si_bytes(value) for name, value in self.buffer_bytes.items()}),
+            ("by the launch's sizes", {name: _amount(value) for name, value in self.inferred_arguments.items()}),
         ):
             if found:
                 lines.append(f"  {title}: " + ", ".join(f"{name} = {value}" for name, value in found.items()))
         lines += [f"  {conflict}" for conflict in self.conflicts]
-        if self.estimated_from:
-            lines.append(f"  counts are estimated from {self.estimated_from:,} of {math.prod(self.grid):,} blocks")
-        for place in self.unbounded_places:
-            lines.append(f"  {place}: runs an unknown number of times, taken to be 8")
+        if self.num_sampled_blocks:
+            lines.append(f"  counts are estimated from {self.num_sampled_blocks:,} of {math.prod(self.grid):,} blocks")
+        for location in self.data_dependent_loops:
+            lines.append(f"  {location}: runs an unknown number of times, taken to be 8")
         return "\n".join(lines)
 
 
@@ -211,14 +213,14 @@ def _predict(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPrediction:
         shift = math.log(_balance(work, spec) / _balance(work, measured))
         balanced, prior = (1 / (1 + (1 - p) / max(p, 1e-9) * math.exp(-shift)) for p in (balanced, prior))
     least, most = bounds.log_time, assumed.log_time
-    raised_by, log_time = (assumed.binding_bound, most) if log_time <= most else ("", log_time)
+    raised_to, log_time = (assumed.binding_bound, most) if log_time <= most else ("", log_time)
     profile, launch = work.profile, work.launch
-    limits_ms = {name: 1e3 * time for name, time in roofline_seconds(work, spec).items() if name in _ROOFLINE_PARTS}
+    roofline_ms = {name: 1e3 * time for name, time in roofline_seconds(work, spec).items() if name in _ROOFLINE_PARTS}
     learned = "compute" if balanced > 0.5 else "bandwidth"
-    bound = raised_by if raised_by in _BOUNDS else learned
+    bound = raised_to if raised_to in _BOUNDS else learned
     if assumed.binding_bound == "chain" and log_time - most < _CLOSE:
         bound = assumed.binding_bound
-    elif max(limits_ms.values()) < 1e3 * bounds.seconds[OVERHEAD]:
+    elif max(roofline_ms.values()) < 1e3 * bounds.seconds[OVERHEAD]:
         bound = OVERHEAD
     names = dict(enumerate(profile.arguments))
     given = {str(index): value for index, value in work.host.values.items()} | dict(launch.arguments)
@@ -235,20 +237,19 @@ def _predict(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPrediction:
         compute_probability=prior,
         traffic_bytes=max(10 ** float(estimate.log_traffic[0]), assumed.num_bytes),
         flops=work.total("flops"),
-        familiar=bool(estimate.distance[0] <= 1) and not profile.uncounted_operations and raised_by in ("", OVERHEAD),
+        familiar=bool(estimate.distance[0] <= 1) and not profile.uncounted_operations and raised_to in ("", OVERHEAD),
         extrapolated=spec != measured,
         arguments={name: value for name, value in arguments.items() if name is not None},
-        buffers_bytes={names[index]: size for index, size in work.host.buffers.items() if index in names},
-        assumed={**work.host.inferred, **profile.inferred_arguments},
-        unbounded=tuple(loop.line for loop in profile.data_dependent_loops),
-        unbounded_places=tuple(loop.location for loop in profile.data_dependent_loops),
-        limits_ms=limits_ms,
-        floors_ms={name: 1e3 * time for name, time in bounds.seconds.items()},
-        assumed_floors_ms={name: 1e3 * time for name, time in assumed.seconds.items()},
-        raised_by=raised_by,
-        uncounted=profile.uncounted_operations,
+        buffer_bytes={names[index]: size for index, size in work.host.buffers.items() if index in names},
+        inferred_arguments={**work.host.inferred, **profile.inferred_arguments},
+        data_dependent_loops=tuple(loop.location for loop in profile.data_dependent_loops),
+        roofline_ms=roofline_ms,
+        lower_bounds_ms={name: 1e3 * time for name, time in bounds.seconds.items()},
+        assumed_lower_bounds_ms={name: 1e3 * time for name, time in assumed.seconds.items()},
+        raised_to=raised_to,
+        uncounted_operations=profile.uncounted_operations,
         conflicts=work.host.conflicts,
-        estimated_from=profile.num_sampled_blocks,
+        num_sampled_blocks=profile.num_sampled_blocks,
     )
 
 

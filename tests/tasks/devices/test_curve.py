@@ -63,8 +63,8 @@ def test_it_flips_where_the_speedup_passes_1():
         for curve in predict_device_curve(KERNELS, platform=platform, wgsize=64):
             is_gpu = curve.speedup_gpu_over_cpu > 1
             turns = np.flatnonzero(is_gpu[:-1] != is_gpu[1:])
-            assert len(curve.flips) == len(turns)
-            for flip, turn in zip(curve.flips, turns.tolist(), strict=True):
+            assert len(curve.crossovers) == len(turns)
+            for flip, turn in zip(curve.crossovers, turns.tolist(), strict=True):
                 assert curve.transfer_bytes[turn] <= flip <= curve.transfer_bytes[turn + 1]
                 # asked at the flip itself, neither device is the faster one by much; trees answer in steps
                 at = predict_device(KERNELS, transfer_bytes=flip, platform=platform, wgsize=64)
@@ -90,10 +90,10 @@ def test_what_training_saw_is_told(curves):
 
 def test_a_curve_is_plain_data(curves):
     values = curves[0].to_dict()
-    assert set(values) == {*DeviceCurve.__dataclass_fields__, "decided"}
+    assert set(values) == {*DeviceCurve.__dataclass_fields__, "is_decided"}
     again = json.loads(json.dumps(values))
     assert again["transfer_bytes"] == curves[0].transfer_bytes.tolist()
-    assert again["flips"] == list(curves[0].flips)
+    assert again["crossovers"] == list(curves[0].crossovers)
 
 
 @pytest.mark.parametrize(
@@ -132,11 +132,11 @@ def test_a_picture_shows_the_curve_its_flips_and_what_training_saw(curves):
         assert np.array_equal(line.get_xdata(), curve.transfer_bytes)
         assert np.array_equal(line.get_ydata(), curve.speedup_gpu_over_cpu)
         (line,) = (line for line in axes.lines if line.get_label() == "expected, decided")
-        assert np.array_equal(np.isfinite(line.get_ydata()), curve.decided)
-        assert np.array_equal(curve.decided, (curve.low > 1) | (curve.high < 1))
+        assert np.array_equal(np.isfinite(line.get_ydata()), curve.is_decided)
+        assert np.array_equal(curve.is_decided, (curve.low > 1) | (curve.high < 1))
         dashed = [np.asarray(line.get_xdata())[0] for line in axes.lines if line.get_linestyle() == "--"]
-        assert dashed == list(curve.flips)
-        assert len([text for text in axes.texts if text.get_text().endswith("iB")]) == len(curve.flips)
+        assert dashed == list(curve.crossovers)
+        assert len([text for text in axes.texts if text.get_text().endswith("iB")]) == len(curve.crossovers)
         assert curve.kernel in axes.get_title(loc="left")
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
         low, high = axes.get_ylim()
@@ -171,7 +171,7 @@ def test_axes_have_several_labels_in_units(sizes, labels):
 
 def test_a_curve_without_flips_and_beyond_what_training_saw_is_drawn(tmp_path):
     curve, _ = predict_device_curve(KERNELS, transfer_bytes=[1.0, 2.0], wgsize=64)
-    assert curve.flips == ()
+    assert curve.crossovers == ()
     assert curve.seen[0] > 2
     curve.plot(tmp_path / "flat.png")
     assert (tmp_path / "flat.png").read_bytes().startswith(MAGIC[".png"])

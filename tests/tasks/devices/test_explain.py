@@ -12,9 +12,9 @@ from ncc.errors import InputError
 from tests.rooms import (
     PLATFORMS,
     CompileOptions,
+    KernelWork,
     compile_source,
     explain_device,
-    kernel_features,
     load_device_head,
     load_embedding,
     predict_device,
@@ -56,7 +56,7 @@ def nested(tmp_path):
 @pytest.mark.parametrize("given", [{}, {"transfer_bytes": 1e5, "wgsize": 64}])
 def test_the_line_in_the_innermost_loop_is_among_the_strongest(nested, platform, given):
     (explanation,) = explain_device(nested, platform=platform, **given)
-    effects = [share.effect for share in explanation.lines]
+    effects = [share.log_ratio_change for share in explanation.lines]
     assert np.abs(effects).tolist() == sorted(np.abs(effects), reverse=True)
     lines = [share.line for share in explanation.lines if share.line]
     assert len(lines) == len(set(lines)) >= 6
@@ -64,7 +64,7 @@ def test_the_line_in_the_innermost_loop_is_among_the_strongest(nested, platform,
         assert LOOP in lines[:3]
     assert QUERY in lines[:3]  # without its number a thread does what all others do
     by_line = {share.line: share for share in explanation.lines}
-    assert abs(by_line[RETURN].effect) < 0.1 * abs(effects[0])
+    assert abs(by_line[RETURN].log_ratio_change) < 0.1 * abs(effects[0])
     assert any("native_sin" in text for text in by_line[LOOP].statements)
     assert by_line[RETURN].statements == ("ret void",)
 
@@ -91,12 +91,12 @@ def test_an_effect_is_what_the_answer_loses_without_the_line(nested):
     (kernel,) = read_kernels(nested, load_embedding(), head.embedding_id, CompileOptions(debug_lines=True))
 
     def predict(excluding: frozenset[int] = frozenset()) -> Any:
-        features = kernel_features(kernel.module, kernel.function, kernel.vectors, excluding)
+        features = KernelWork(kernel.module, kernel.function).features(kernel.vectors, excluding)
         return head.predict_kernel(features, [1e7], 64)[0]
 
     whole = predict()
     assert predict() == whole
-    by_line = {share.line: share.effect for share in explanation.lines if share.line}
+    by_line = {share.line: share.log_ratio_change for share in explanation.lines if share.line}
     for line, effect in by_line.items():
         without = frozenset(np.flatnonzero(kernel.module.source_line == line).tolist())
         assert effect == pytest.approx(whole.log_ratio - predict(without).log_ratio)
@@ -150,7 +150,11 @@ def test_an_explanation_is_plain_data(nested):
     assert set(values) == {"kernel", "log_ratio", "lines"}
     assert len(values["lines"]) == len(explanation.lines)
     for found, share in zip(values["lines"], explanation.lines, strict=True):
-        assert found == {"line": share.line, "statements": list(share.statements), "effect": share.effect}
+        assert found == {
+            "line": share.line,
+            "statements": list(share.statements),
+            "log_ratio_change": share.log_ratio_change,
+        }
 
 
 @pytest.mark.parametrize("given", [{"transfer_bytes": -1}, {"wgsize": float("inf")}])

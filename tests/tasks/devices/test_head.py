@@ -83,7 +83,7 @@ def test_times_of_a_like_kernel_are_near_those_measured(head, table):
 def test_without_sizes_the_answer_is_where_it_flips(head, table):
     [answer] = predict_device(table.with_name("k2.cl"), head=head)
     assert answer.times_ms is None
-    assert answer.flips
+    assert answer.crossovers
     assert "CPU below" in str(answer)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import FEATURE_NAMES, OPCODES, check_sizes, count_work, kernel_features, read_module
+from tests.rooms import FEATURE_NAMES, OPCODES, KernelWork, check_sizes, count_work, kernel_features, read_module
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), -float("inf")])
@@ -55,7 +55,7 @@ def test_a_kernel_is_described_with_what_it_calls(module):
 
 def test_statements_that_are_left_out_are_not_described(module):
     vectors = np.eye(module.num_statements)
-    whole, none, rest = (kernel_features(module, 2, vectors, without) for without in (set[int](), set[int](), {1}))
+    whole, none, rest = (KernelWork(module, 2).features(vectors, without) for without in (set[int](), set[int](), {1}))
     for name in ("profile", "opcodes"):
         assert np.array_equal(getattr(whole, name), getattr(none, name))
     assert whole.sequences[0][:, 1].any()

@@ -36,7 +36,7 @@ def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(platform, g
         found = answer.platform, answer.transfer_bytes, answer.wgsize
         assert found == (platform, given.get("transfer_bytes"), given.get("wgsize"))
         assert 0 <= answer.unknown_rate <= 1
-        assert set(answer.to_dict()) == {*answer.__dataclass_fields__, "demangled", "verdict", "odds"}
+        assert set(answer.to_dict()) == {*answer.__dataclass_fields__, "demangled", "verdict", "probabilities"}
         _is_consistent(answer)
         assert json.loads(json.dumps(answer.to_dict()))["interval"] == list(answer.interval)
 
@@ -44,26 +44,28 @@ def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(platform, g
 def _is_consistent(answer):
     """Ratio, interval, confidence, verdict and text say the same."""
     low, high = answer.interval
-    assert sum(answer.odds.values()) == pytest.approx(1)
-    assert answer.odds[answer.device] == answer.confidence == max(answer.odds.values())
-    if answer.flips is not None:
+    assert sum(answer.probabilities.values()) == pytest.approx(1)
+    assert answer.probabilities[answer.device] == answer.confidence == max(answer.probabilities.values())
+    if answer.crossovers is not None:
         beginning = (
-            f"{answer.decided[0][0]} from " if answer.decided else "undecided at every size from 1 KiB to 4 GiB; "
+            f"{answer.decided_ranges[0][0]} from "
+            if answer.decided_ranges
+            else "undecided at every size from 1 KiB to 4 GiB; "
         )
-        everywhere = [(answer.decided[0][0], 2.0**10, 2.0**32)] if answer.decided else []
-        leaning = f"leaning {'GPU' if answer.starts_with_second else 'CPU'}"
-        assert (leaning in str(answer)) == (list(answer.decided) != everywhere or not everywhere)
+        everywhere = [(answer.decided_ranges[0][0], 2.0**10, 2.0**32)] if answer.decided_ranges else []
+        leaning = f"leaning {answer.fastest_at_smallest}"
+        assert (leaning in str(answer)) == (list(answer.decided_ranges) != everywhere or not everywhere)
     elif low < 1 < high:
-        beginning = f"undecided (CPU {answer.odds['CPU']:.0%} GPU {answer.odds['GPU']:.0%})"
+        beginning = f"undecided (CPU {answer.probabilities['CPU']:.0%} GPU {answer.probabilities['GPU']:.0%})"
     else:
         beginning = f"{answer.device} (confidence {answer.confidence:.0%})"
     far = f"nothing like it was measured (nearest: {answer.nearest[0]}), so measure it; "
     assert (far in str(answer)) == (not answer.familiar)
     assert str(answer).startswith(beginning)
     assert answer.verdict == ("undecided" if low < 1 < high else "GPU" if low >= 1 else "CPU")
-    if answer.flips is None:
+    if answer.crossovers is None:
         assert f"80 % interval {low:.2f}x to {high:.2f}x" in str(answer)
-    assert (answer.flips is None) == bool(answer.assumed)
+    assert (answer.crossovers is None) == bool(answer.assumptions)
 
 
 def test_an_answer_whose_interval_includes_1_is_undecided():
@@ -75,9 +77,11 @@ def test_an_answer_whose_interval_includes_1_is_undecided():
                 verdicts.add(answer.verdict)
     assert "undecided" in verdicts
     assert len(verdicts) > 1
-    answer = replace(answer, times_ms=None, familiar=True, assumed={"global_size": 4096.0, "integer_arguments": 64.0})
+    answer = replace(
+        answer, times_ms=None, familiar=True, assumptions={"global_size": 4096.0, "integer_arguments": 64.0}
+    )
     sure = replace(answer, device="GPU", confidence=0.96, speedup_gpu_over_cpu=3.0, interval=(1.5, 6.0))
-    assert (sure.verdict, sure.odds["GPU"]) == ("GPU", 0.96)
+    assert (sure.verdict, sure.probabilities["GPU"]) == ("GPU", 0.96)
     assert str(sure) == "GPU (confidence 96%); GPU over CPU 3.00x, 80 % interval 1.50x to 6.00x" + (
         "; assuming 4,096 work-items and integer arguments of 64"
     )

@@ -27,7 +27,7 @@ def test_an_answer_says_time_bound_and_what_it_rests_on(step):
     assert step.bound == "bandwidth"
     assert step.bound_probability == 1 - step.compute_probability > 0.5
     assert step.arguments["n"] == 4096
-    assert step.buffers_bytes == {"from": 4 * 4096**2, "to": 4 * 4096**2}
+    assert step.buffer_bytes == {"from": 4 * 4096**2, "to": 4 * 4096**2}
     assert step.traffic_bytes == pytest.approx(8 * 4096**2, rel=1)
     assert step.flops == pytest.approx(7 * 4096**2, rel=0.2)
     assert not step.extrapolated
@@ -57,7 +57,7 @@ def test_another_card_is_extrapolated(step):
 def test_ir_without_host_code_is_answered():
     ir = Path(__file__).parents[2] / "data" / "ir" / "saxpy.clang14.ll"
     answers = ncc.predict_gpu(ir, grid=[1024], block=[256])
-    assert all(not one.buffers_bytes for one in answers)
+    assert all(not one.buffer_bytes for one in answers)
 
 
 @pytest.mark.parametrize(
@@ -109,17 +109,17 @@ def test_a_stream_takes_no_less_than_the_bandwidth_allows():
     answer = _asked("triad", [2**20], n=2**28)
     least = 3 * 8 * 2**28
     assert answer.traffic_bytes >= least
-    assert answer.floors_ms["bandwidth"] == pytest.approx(least / 760e9 * 1e3, rel=0.01)
-    assert answer.time_ms >= answer.interval_ms[0] >= answer.floors_ms["bandwidth"] * (1 - 1e-9)
+    assert answer.lower_bounds_ms["bandwidth"] == pytest.approx(least / 760e9 * 1e3, rel=0.01)
+    assert answer.time_ms >= answer.interval_ms[0] >= answer.lower_bounds_ms["bandwidth"] * (1 - 1e-9)
     assert answer.interval_ms[1] > answer.time_ms
 
 
 def test_what_the_sizes_tell_limits_the_time_alone():
     answer, known = _asked("triad", [2**20]), _asked("triad", [2**20], n=2**28)
-    assert answer.floors_ms["bandwidth"] == 0
-    assert answer.assumed_floors_ms == known.floors_ms == known.assumed_floors_ms
+    assert answer.lower_bounds_ms["bandwidth"] == 0
+    assert answer.assumed_lower_bounds_ms == known.lower_bounds_ms == known.assumed_lower_bounds_ms
     assert answer.interval_ms[0] < known.interval_ms[0] < answer.interval_ms[1]
-    assert answer.time_ms >= known.floors_ms["bandwidth"] * (1 - 1e-9)
+    assert answer.time_ms >= known.lower_bounds_ms["bandwidth"] * (1 - 1e-9)
     assert answer.traffic_bytes >= 3 * 8 * 2**28
     assert "at least, as the launch's sizes tell: " in answer.explanation()
     assert "as the launch's sizes tell" not in known.explanation()
@@ -127,31 +127,31 @@ def test_what_the_sizes_tell_limits_the_time_alone():
 
 def test_addresses_that_threads_share_count_once():
     again = _asked("again", [2**18], n=2**26)
-    assert again.floors_ms["bandwidth"] == pytest.approx((4 * 2**26 - 5 * 2**20) / 760e9 * 1e3)  # what is stored
+    assert again.lower_bounds_ms["bandwidth"] == pytest.approx((4 * 2**26 - 5 * 2**20) / 760e9 * 1e3)  # what is stored
     product = _asked("product", [256, 256], (16, 16), n=4096)
-    assert product.floors_ms["bandwidth"] == pytest.approx((12 * 2**24 - 5 * 2**20) / 760e9 * 1e3)
-    assert product.floors_ms["compute"] == pytest.approx(2 * 4096**3 / 29.8e12 * 1e3)
+    assert product.lower_bounds_ms["bandwidth"] == pytest.approx((12 * 2**24 - 5 * 2**20) / 760e9 * 1e3)
+    assert product.lower_bounds_ms["compute"] == pytest.approx(2 * 4096**3 / 29.8e12 * 1e3)
 
 
 def test_one_thread_takes_no_less_than_its_chain_of_operations():
     answer = _asked("alone", [16384], n=2**22)
-    assert answer.floors_ms["chain"] == pytest.approx(4 * 2**22 / 1.71e9 * 1e3, rel=1e-3)
-    assert (answer.bound, answer.raised_by, answer.familiar) == ("chain", "chain", False)
-    assert answer.interval_ms[0] == pytest.approx(answer.floors_ms["chain"])
+    assert answer.lower_bounds_ms["chain"] == pytest.approx(4 * 2**22 / 1.71e9 * 1e3, rel=1e-3)
+    assert (answer.bound, answer.raised_to, answer.familiar) == ("chain", "chain", False)
+    assert answer.interval_ms[0] == pytest.approx(answer.lower_bounds_ms["chain"])
     assert "bound by the longest chain of one thread; raised to what one thread's chain" in str(answer)
 
 
 def test_operations_take_no_less_than_the_peak_allows():
     (answer,) = ncc.predict_gpu(_SAMPLE, kernel="roots", grid=[65536], block=[256], arguments={"times": 100000})
-    assert answer.floors_ms["compute"] > 1
-    assert answer.interval_ms[0] >= answer.floors_ms["compute"] * (1 - 1e-9)
+    assert answer.lower_bounds_ms["compute"] > 1
+    assert answer.interval_ms[0] >= answer.lower_bounds_ms["compute"] * (1 - 1e-9)
     assert answer.bound == "compute"
 
 
 def test_nothing_is_bound_by_what_a_launch_takes():
     answer = _asked("nothing", [1])
     assert answer.bound == "launch overhead"
-    assert answer.interval_ms[0] >= answer.floors_ms["launch overhead"] > 0.001
+    assert answer.interval_ms[0] >= answer.lower_bounds_ms["launch overhead"] > 0.001
 
 
 def test_a_file_without_kernels_is_said(tmp_path):
