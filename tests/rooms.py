@@ -59,10 +59,9 @@ from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, 
 from ncc.learning.corpus import build as corpus_build
 from ncc.learning.corpus.build import Batch, CorpusReport, build_corpus
 from ncc.learning.corpus.recipe import Attempt, CorpusFile, Recipe, Source, find_files, load_recipe
-from ncc.learning.data import archives
 from ncc.learning.data import registry as data
-from ncc.learning.data.archives import extract_archive, iter_members
-from ncc.learning.data.registry import DatasetCard, DatasetFile, FileState, Registry, extracted, locate, verify
+from ncc.learning.data.archives import Budget, extract_archive, iter_members
+from ncc.learning.data.registry import DatasetCard, DatasetFile, FileState, extracted, locate, verify
 from ncc.learning.embedding.backoff import (
     BackoffLevel,
     generalize,

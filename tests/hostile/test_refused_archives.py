@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import DataError
-from tests.rooms import archives, iter_members, read_compressed, write_compressed
+from tests.rooms import Budget, iter_members, read_compressed, write_compressed
 from tests.support.refuses import refuses
 
 
@@ -35,12 +35,14 @@ COMPRESSIONS = {"none": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "xz
 
 
 @pytest.mark.parametrize("compress", COMPRESSIONS.values(), ids=COMPRESSIONS)
-def test_archives_within_their_limits_are_read(tmp_path, compress, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_MEMBER_BYTES", 10_240)  # as much as a record
-    monkeypatch.setattr(archives, "MOST_BYTES", 60_000)
-    monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
+def test_archives_within_their_limits_are_read(tmp_path, compress):
+    budget = Budget(member_bytes=10_240, total_bytes=60_000, members=3)  # a member may be as much as a record
     path = _archive(tmp_path, compress(_tar({"a": 10_000, "b/c": 10_240, "d": 0})))
-    assert [(name, len(content)) for name, content in iter_members(path)] == [("a", 10_000), ("b/c", 10_240), ("d", 0)]
+    assert [(name, len(content)) for name, content in iter_members(path, budget=budget)] == [
+        ("a", 10_000),
+        ("b/c", 10_240),
+        ("d", 0),
+    ]
 
 
 @pytest.mark.parametrize("compress", COMPRESSIONS.values(), ids=COMPRESSIONS)
@@ -52,12 +54,10 @@ def test_archives_within_their_limits_are_read(tmp_path, compress, monkeypatch):
         ({str(i): 0 for i in range(9)}, r"more than 8 members; refused"),
     ],
 )
-def test_archives_that_unfold_to_more_are_refused(tmp_path, compress, members, message, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_MEMBER_BYTES", 10_240)
-    monkeypatch.setattr(archives, "MOST_BYTES", 30_000)
-    monkeypatch.setattr(archives, "MOST_MEMBERS", 8)
+def test_archives_that_unfold_to_more_are_refused(tmp_path, compress, members, message):
+    budget = Budget(member_bytes=10_240, total_bytes=30_000, members=8)
     with pytest.raises(DataError, match=rf"a\.tar: .*{message}"):
-        list(iter_members(_archive(tmp_path, compress(_tar(members)))))
+        list(iter_members(_archive(tmp_path, compress(_tar(members))), budget=budget))
 
 
 def _field(data: bytes, at: int, value: bytes) -> bytes:

@@ -20,6 +20,11 @@ from msgspec import convert
 from ncc.errors import DataError, InputError
 from ncc.learning.data.archives import extract_archive
 
+logger = logging.getLogger(__name__)
+
+Folder = str | os.PathLike[str] | None
+"""Folder that holds one sub-folder per dataset; None stands for NCC_DATA, and without it for the cache folder."""
+
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -27,15 +32,12 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 class DatasetFile:
     """One file of a dataset.
 
-    Args:
-        path: Where the file lies below the data folder, with forward slashes.
+    Attributes:
+        path: Path below the data folder, with forward slashes.
         sha256: Checksum of the content that the project's figures were measured on, 64 hex digits.
-        size_bytes: Its size in bytes.
-        exact: Whether only that content will do. False for an archive that users may have packed
-            themselves: other content is then accepted, and reported as such by `verify`.
-
-    Raises:
-        DataError: The path leaves the data folder or the checksum is not a SHA-256.
+        size_bytes: Size in bytes.
+        exact: Whether only that content will do. False for an archive that users may have packed themselves: other
+            content is then accepted, and reported as such by `verify`.
     """
 
     path: str
@@ -55,62 +57,18 @@ class DatasetFile:
         """The file's name without its folder."""
         return PurePosixPath(self.path).name
 
-
-@dataclass(frozen=True, kw_only=True)
-class DatasetCard:
-    """What a dataset is, where it comes from and what may be done with it.
-
-    Args:
-        name: The registry's name for it.
-        title: One line that says what it holds.
-        papers: Where it was published, oldest first.
-        licence: Its terms, and what follows from them.
-        source: The project that publishes it, and the folder inside.
-        num_samples: How many samples it holds.
-        sample: What one sample is.
-        files: Its files.
-    """
-
-    name: str
-    title: str
-    papers: tuple[str, ...]
-    licence: str
-    source: str
-    num_samples: int
-    sample: str
-    files: tuple[DatasetFile, ...]
-
-
-@functools.cache
-def load_cards() -> tuple[DatasetCard, ...]:
-    """The cards of ``cards.toml``, read once."""
-    text = Path(__file__).with_name("cards.toml").read_text(encoding="utf-8")
-    return convert(tomllib.loads(text)["card"], tuple[DatasetCard, ...])
-
-
-_LOG = logging.getLogger(__name__)
-
-Folder = str | os.PathLike[str] | None
-
-
-def cache_folder() -> Path:
-    """Return the folder that ncc may write to; it need not exist yet."""
-    if chosen := os.environ.get("NCC_CACHE"):
-        return Path(chosen).expanduser()
-    return platformdirs.user_cache_path("ncc")
-
-
-def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder that holds the datasets, one sub-folder each; it need not exist."""
-    if folder is not None:
-        return Path(folder).expanduser()
-    if chosen := os.environ.get("NCC_DATA"):
-        return Path(chosen).expanduser()
-    return cache_folder()
+    def inspect(self, folder: Folder = None) -> "FileStatus":
+        """Look for the file and compare its checksum."""
+        path = data_folder(folder) / self.path
+        if not path.is_file():
+            return FileStatus(path=path, state=FileState.MISSING)
+        if path.stat().st_size == self.size_bytes and _sha256(path) == self.sha256:
+            return FileStatus(path=path, state=FileState.OK)
+        return FileStatus(path=path, state=FileState.DIFFERENT if self.exact else FileState.OTHER_CONTENT)
 
 
 class FileState(Enum):
-    """What was found in a file's place."""
+    """State of a file in its place."""
 
     OK = "ok"
     OTHER_CONTENT = "other content, accepted"
@@ -120,7 +78,7 @@ class FileState(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class FileStatus:
-    """Where one file was looked for, and what was found there."""
+    """Path of a file, and its state."""
 
     path: Path
     state: FileState
@@ -140,75 +98,115 @@ class DatasetStatus:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Registry:
-    """A set of datasets that can be found and verified by name.
+class DatasetCard:
+    """Content, origin and terms of a dataset.
 
-    In every method, `folder` is the local folder that holds one sub-folder per dataset; None stands
-    for the environment variable NCC_DATA, and without it for the cache folder.
-
-    Args:
-        cards: The datasets, with distinct names; None for those that ncc knows.
+    Attributes:
+        name: Name in the registry.
+        title: One line that says what it holds.
+        papers: Publications, oldest first.
+        licence: Its terms, and what follows from them.
+        source: The project that publishes it, and the folder inside.
+        num_samples: Number of samples.
+        sample: Meaning of one sample.
+        files: Its files.
     """
 
-    cards: tuple[DatasetCard, ...] | None = None
+    name: str
+    title: str
+    papers: tuple[str, ...]
+    licence: str
+    source: str
+    num_samples: int
+    sample: str
+    files: tuple[DatasetFile, ...]
 
-    def dataset_names(self) -> tuple[str, ...]:
-        """Return the names of all datasets, in the registry's order."""
-        return tuple(card.name for card in self.cards or load_cards())
-
-    def describe(self, name: str) -> DatasetCard:
-        """Return the card of a dataset."""
-        for card in self.cards or load_cards():
-            if card.name == name:
-                return card
-        raise InputError(f"no dataset {name!r}; expected one of {', '.join(self.dataset_names())}")
-
-    def locate(self, name: str, filename: str, folder: Folder = None) -> Path:
-        """Return the path of a dataset's file, its checksum verified (once a process)."""
-        card = self.describe(name)
-        file = _find(card, filename)
-        status = _inspect(file, data_folder(folder))
+    def locate(self, filename: str, folder: Folder = None) -> Path:
+        """Return the path of a file, its checksum verified (once a process)."""
+        file = next((file for file in self.files if file.name == filename), None)
+        if file is None:
+            names = ", ".join(file.name for file in self.files)
+            raise InputError(f"dataset {self.name!r} has no file {filename!r}; expected one of {names}")
+        status = file.inspect(folder)
+        path = status.path
         if status.state is FileState.MISSING:
-            raise DataError(_missing_message(card, file, status.path))
+            raise DataError(
+                f"{path}: missing. ncc can't download it: get it from {self.source} (licence: {self.licence}) and put "
+                f"it there, or set NCC_DATA to the folder that holds {file.path}"
+            )
         if status.state is FileState.DIFFERENT:
-            raise DataError(_mismatch_message(card, file, status.path))
+            raise DataError(
+                f"{path}: checksum mismatch: found sha256 {_sha256(path)} ({path.stat().st_size} bytes), expected "
+                f"{file.sha256} ({file.size_bytes} bytes). The file is damaged or of another version: "
+                f"get it again from {self.source}"
+            )
         if status.state is FileState.OTHER_CONTENT:
-            _LOG.info("%s: not the content that the project's figures were measured on", status.path)
-        return status.path
+            logger.info("%s: not the content that the project's figures were measured on", path)
+        return path
 
-    def verify(self, name: str, folder: Folder = None) -> DatasetStatus:
-        """Look for every file of a dataset and compare checksums, without raising for what is amiss."""
-        card, root = self.describe(name), data_folder(folder)
-        return DatasetStatus(name=name, files=tuple(_inspect(file, root) for file in card.files))
+    def verify(self, folder: Folder = None) -> DatasetStatus:
+        """Inspect every file, without raising for what is amiss."""
+        return DatasetStatus(name=self.name, files=tuple(file.inspect(folder) for file in self.files))
 
-    def fetch(self, name: str, folder: Folder = None) -> tuple[Path, ...]:
-        """Return every file of a dataset; for one that is missing, the error says where to get it."""
-        return tuple(self.locate(name, file.name, folder) for file in self.describe(name).files)
-
-    def extracted(self, name: str, filename: str, folder: Folder = None) -> Path:
-        """Return a folder with the content of a dataset's archive, extracted once into the cache.
-
-        The folder is named by the archive's checksum, so another archive gets another folder.
-        """
-        archive = self.locate(name, filename, folder)
-        return extract_archive(archive, cache_folder() / "extracted" / name / _sha256(archive)[:32])
+    def fetch(self, folder: Folder = None) -> tuple[Path, ...]:
+        """Return the path of every file; for one that is missing, the error says where to get it."""
+        return tuple(self.locate(file.name, folder) for file in self.files)
 
 
-def _find(card: DatasetCard, filename: str) -> DatasetFile:
-    for file in card.files:
-        if file.name == filename:
-            return file
-    known = ", ".join(file.name for file in card.files)
-    raise InputError(f"dataset {card.name!r} has no file {filename!r}; expected one of {known}")
+@functools.cache
+def load_cards() -> tuple[DatasetCard, ...]:
+    """Load the cards of ``cards.toml``, once."""
+    text = Path(__file__).with_name("cards.toml").read_text(encoding="utf-8")
+    return convert(tomllib.loads(text)["card"], tuple[DatasetCard, ...])
 
 
-def _inspect(file: DatasetFile, root: Path) -> FileStatus:
-    path = root / file.path
-    if not path.is_file():
-        return FileStatus(path=path, state=FileState.MISSING)
-    if path.stat().st_size == file.size_bytes and _sha256(path) == file.sha256:
-        return FileStatus(path=path, state=FileState.OK)
-    return FileStatus(path=path, state=FileState.DIFFERENT if file.exact else FileState.OTHER_CONTENT)
+def dataset_names() -> tuple[str, ...]:
+    """Return the names of all datasets, in the registry's order."""
+    return tuple(card.name for card in load_cards())
+
+
+def describe(name: str) -> DatasetCard:
+    """Return the card of a dataset."""
+    for card in load_cards():
+        if card.name == name:
+            return card
+    raise InputError(f"no dataset {name!r}; expected one of {', '.join(dataset_names())}")
+
+
+def locate(name: str, filename: str, folder: Folder = None) -> Path:
+    """Return the path of a dataset's file, its checksum verified (once a process)."""
+    return describe(name).locate(filename, folder)
+
+
+def verify(name: str, folder: Folder = None) -> DatasetStatus:
+    """Inspect every file of a dataset, without raising for what is amiss."""
+    return describe(name).verify(folder)
+
+
+def fetch(name: str, folder: Folder = None) -> tuple[Path, ...]:
+    """Return the path of every file of a dataset; for one that is missing, the error says where to get it."""
+    return describe(name).fetch(folder)
+
+
+def extracted(name: str, filename: str, folder: Folder = None) -> Path:
+    """Return a folder with the content of a dataset's archive, extracted once into the cache.
+
+    The folder is named by the archive's checksum, so another archive gets another folder.
+    """
+    archive = locate(name, filename, folder)
+    return extract_archive(archive, cache_folder() / "extracted" / name / _sha256(archive)[:32])
+
+
+def cache_folder() -> Path:
+    """Return the folder that ncc may write to; it need not exist yet."""
+    chosen = os.environ.get("NCC_CACHE")
+    return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("ncc")
+
+
+def data_folder(folder: Folder = None) -> Path:
+    """Return the folder that holds the datasets, one sub-folder each; it need not exist."""
+    chosen = folder if folder is not None else os.environ.get("NCC_DATA")
+    return Path(chosen).expanduser() if chosen else cache_folder()
 
 
 def _sha256(path: Path) -> str:
@@ -216,7 +214,7 @@ def _sha256(path: Path) -> str:
     return _sha256_of(path.resolve(), (status.st_size, status.st_mtime_ns))
 
 
-# Size and time are part of the key, so that a file replaced while the process runs is read again.
+# size and time are part of the key, so that a file replaced while the process runs is read again
 @functools.cache
 def _sha256_of(path: Path, _version: tuple[int, int]) -> str:
     try:
@@ -224,28 +222,3 @@ def _sha256_of(path: Path, _version: tuple[int, int]) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"{path}: can't be read ({error.strerror})") from error
-
-
-def _missing_message(card: DatasetCard, file: DatasetFile, path: Path) -> str:
-    return (
-        f"{path}: missing. ncc can't download it: get it from {card.source} (licence: {card.licence}) and put it "
-        f"there, or set NCC_DATA to the folder that holds {file.path}"
-    )
-
-
-def _mismatch_message(card: DatasetCard, file: DatasetFile, path: Path) -> str:
-    return (
-        f"{path}: checksum mismatch: found sha256 {_sha256(path)} ({path.stat().st_size} bytes), expected "
-        f"{file.sha256} ({file.size_bytes} bytes). The file is damaged or of another version: "
-        f"get it again from {card.source}"
-    )
-
-
-_REGISTRY = Registry()
-
-dataset_names = _REGISTRY.dataset_names
-describe = _REGISTRY.describe
-extracted = _REGISTRY.extracted
-fetch = _REGISTRY.fetch
-locate = _REGISTRY.locate
-verify = _REGISTRY.verify

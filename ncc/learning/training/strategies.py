@@ -58,18 +58,13 @@ def rate_factor(step: int, warm: int, total: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RankBatch:
-    """A rank's part of a batch.
-
-    Attributes:
-        samples: (n,) int64 indices, possibly none.
-        num_averaged: Samples of all parts over which the gradient is a mean.
-    """
+    """A rank's (n,) samples of a batch, possibly none, and the number of samples that the gradient is a mean over."""
 
     samples: Ints
     num_averaged: int
 
     def pieces(self, number: int) -> list[Ints]:
-        """The samples in at most ``number`` pieces of nearly equal size."""
+        """Split the samples into at most ``number`` pieces of nearly equal size."""
         return np.array_split(self.samples, min(number, len(self.samples))) if len(self.samples) else []
 
     def weight(self, num_samples: int) -> float:
@@ -84,6 +79,9 @@ class Strategy(ABC):
     `end_epoch`. All ranks do so, even with no samples. Weights and buffers must be equal on all ranks at the start.
     """
 
+    is_synchronized = True
+    """Whether ranks have equal weights now, so that a checkpoint can be written."""
+
     def __init__(
         self, model: nn.Module, config: TrainingConfig, steps_per_epoch: int, sparse_rows: SparseRows | None = None
     ) -> None:
@@ -95,26 +93,17 @@ class Strategy(ABC):
         self._steps_per_epoch = steps_per_epoch
         self._sparse_rows = sparse_rows
         self._optimizer = self._make_optimizer()
-        self._drop_gradients()
+        self.close()
         self._prepare()
-
-    def _prepare(self) -> None:  # noqa: B027
-        """Allocate what the strategy needs beside the optimizer."""
-
-    @property
-    def is_synchronized(self) -> bool:
-        """True if ranks have equal weights now, so that a checkpoint can be written."""
-        return True
 
     def _make_optimizer(self) -> ClippedAdamW | None:
         return ClippedAdamW(self.parameters, self._config)
 
-    def _update(self, rate: float) -> None:
-        assert self._optimizer
-        self._optimizer.step(rate)
+    def _prepare(self) -> None:  # noqa: B027
+        """Allocate what the strategy needs beside the optimizer."""
 
     def rank_batch(self, samples: Ints) -> RankBatch:
-        """This rank's part of a batch: every ``world_size``-th sample."""
+        """Select this rank's part of a batch: every ``world_size``-th sample."""
         return RankBatch(samples[self.collectives.rank :: self.collectives.world_size], len(samples))
 
     def step(self) -> None:
@@ -126,40 +115,33 @@ class Strategy(ABC):
     @abstractmethod
     def _step(self, rate: float) -> None: ...
 
+    def _update(self, rate: float) -> None:
+        assert self._optimizer
+        self._optimizer.step(rate)
+
     def end_epoch(self) -> None:
         """Make ranks equal: buffers, such as those of batch normalization, become rank 0's."""
-        self._finish_epoch()
         saved = self._model.state_dict()
         for name, buffer in self._model.named_buffers():
             if name in saved:
                 self.collectives.broadcast(buffer)
 
-    def _finish_epoch(self) -> None:  # noqa: B027
-        """Apply or average what an epoch leaves open."""
-
     def state_dict(self) -> State:
         """State that all ranks share, beside the model's."""
         return {"steps": self.steps, "optimizer": self._optimizer.adam.state_dict() if self._optimizer else {}}
-
-    def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
-        """Restore `state_dict` and this rank's `rank_state`; the model has its weights already."""
-        self.steps = int(state["steps"])
-        if self._optimizer:
-            self._optimizer.adam.load_state_dict(state["optimizer"])
-        self._load(state, rank_state)
-
-    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: B027
-        """Restore what a subclass adds to the state."""
 
     def rank_state(self) -> dict[str, Tensor]:
         """State of this rank alone, on the host."""
         return {}
 
+    def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+        """Restore `state_dict` and this rank's `rank_state`; the model has its weights already."""
+        self.steps = int(state["steps"])
+        if self._optimizer:
+            self._optimizer.adam.load_state_dict(state["optimizer"])
+
     def close(self) -> None:
         """Drop gradients, and all that would outlive the process group."""
-        self._drop_gradients()
-
-    def _drop_gradients(self) -> None:
         for parameter in self.parameters:
             parameter.grad = None
 
@@ -211,12 +193,12 @@ class Mirrored(Strategy):
 
     def _rows(self) -> list[Tensor | slice]:
         """Rows to send of each parameter."""
-        found: Mapping[str, Ints] = {}
+        sparse: Mapping[str, Ints] = {}
         if self._sparse_rows and not (self._compressor and self._compressor.needs_full_gradient):
-            found = self._sparse_rows(self._batch)
+            sparse = self._sparse_rows(self._batch)
         names = [name for name, parameter in self._model.named_parameters() if parameter.requires_grad]
         return [
-            torch.from_numpy(found[name]).to(parameter.device) if name in found else slice(None)
+            torch.from_numpy(sparse[name]).to(parameter.device) if name in sparse else slice(None)
             for name, parameter in zip(names, self.parameters, strict=True)
         ]
 
@@ -224,14 +206,13 @@ class Mirrored(Strategy):
         """Residuals, flat."""
         return {"residual": flatten(self._residuals).cpu()} if self._residuals else {}
 
-    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+    def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
+        """Restore the residuals, too."""
+        super().load_state_dict(state, rank_state)
         if self._compressor:
             self._compressor.step = self.steps
         if self._residuals:
-            for residual, value in zip(
-                self._residuals, views_like(rank_state["residual"], self._residuals), strict=True
-            ):
-                residual.copy_(value)
+            _copy(rank_state["residual"], self._residuals)
 
 
 class Central(Strategy):
@@ -263,12 +244,12 @@ class Central(Strategy):
             self._update(rate)
             self._flat.copy_(self._stored)
         self.collectives.broadcast(self._flat)
-        with torch.no_grad():
-            for parameter, value in zip(self.parameters, views_like(self._flat, self.parameters), strict=True):
-                parameter.copy_(value)
+        _copy(self._flat, self.parameters)
         self._flat.zero_()
 
-    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+    def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
+        """Store the model's weights, too."""
+        super().load_state_dict(state, rank_state)
         if self._optimizer:
             self._stored.copy_(flatten(self.parameters))
 
@@ -290,44 +271,43 @@ class Local(Strategy):
         for parameter in self.parameters:  # a rank without samples steps with zeros, and has moments then
             parameter.grad = torch.zeros_like(parameter)
 
-    @property
-    def is_synchronized(self) -> bool:
-        """True after an average of the weights."""
-        return self._since_average == 0
-
     def rank_batch(self, samples: Ints) -> RankBatch:
-        """This rank's samples, weighted for a gradient of its own."""
+        """Select this rank's samples, weighted for a gradient of its own."""
         rank_samples = super().rank_batch(samples).samples
         return RankBatch(rank_samples, len(rank_samples))
 
     def _step(self, rate: float) -> None:
         self._update(rate)
         self._since_average += 1
+        self.is_synchronized = False
         if self._since_average == self._config.sync_every:
             self._average_weights()
 
     def _average_weights(self) -> None:
         self.collectives.average(self.parameters)
-        self._since_average = 0
+        self._since_average, self.is_synchronized = 0, True
 
     def _moments(self, name: str) -> list[Tensor]:
         assert self._optimizer
         return self._optimizer.moments(name)
 
-    def _finish_epoch(self) -> None:
+    def end_epoch(self) -> None:
+        """Average weights and moments, too."""
         if not self.is_synchronized:
             self._average_weights()
         for name in self._MOMENTS:
             self.collectives.average(self._moments(name))
+        super().end_epoch()
 
     def rank_state(self) -> dict[str, Tensor]:
         """This rank's moments, flat."""
         return {name: flatten(self._moments(name)).cpu() for name in self._MOMENTS}
 
-    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+    def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
+        """Restore this rank's moments, too."""
+        super().load_state_dict(state, rank_state)
         for name in self._MOMENTS:
-            for moment, value in zip(self._moments(name), views_like(rank_state[name], self.parameters), strict=True):
-                moment.copy_(value)
+            _copy(rank_state[name], self._moments(name))
 
 
 class _InFlight(NamedTuple):
@@ -355,7 +335,7 @@ class Stale(Strategy):
         self._local_grad = self._take_free()
 
     def _take_free(self) -> Tensor:
-        """A flat gradient of zeros, which backward adds to from now on."""
+        """Take a flat gradient of zeros, which backward adds to from now on."""
         flat = self._free.pop()
         _bind_gradients(self.parameters, flat)
         return flat
@@ -375,10 +355,12 @@ class Stale(Strategy):
         self._update(oldest.rate)  # which zeros the gradient
         self._free.append(oldest.flat)
 
-    def _finish_epoch(self) -> None:
+    def end_epoch(self) -> None:
+        """Apply the gradients in flight, too."""
         while self._in_flight:
             self._apply_oldest()
         _bind_gradients(self.parameters, self._local_grad)
+        super().end_epoch()
 
     def state_dict(self) -> State:
         """Shared state, including the sums of gradients in flight."""
@@ -387,7 +369,9 @@ class Stale(Strategy):
                 gradient.work.wait()
         return super().state_dict() | {"in_flight": [(one.flat.cpu(), one.rate) for one in self._in_flight]}
 
-    def _load(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+    def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
+        """Restore the gradients in flight, too."""
+        super().load_state_dict(state, rank_state)
         for flat, rate in state["in_flight"]:
             self._in_flight.append(_InFlight(self._free.pop().copy_(flat), float(rate), None))
 
@@ -398,9 +382,16 @@ def _bind_gradients(parameters: Sequence[Tensor], flat: Tensor) -> None:
         parameter.grad = view
 
 
+@torch.no_grad()
+def _copy(flat: Tensor, tensors: Sequence[Tensor]) -> None:
+    """Copy the pieces of a flat tensor to tensors."""
+    for tensor, value in zip(tensors, views_like(flat, tensors), strict=True):
+        tensor.copy_(value)
+
+
 def make_strategy(
     model: nn.Module, config: TrainingConfig, steps_per_epoch: int, sparse_rows: SparseRows | None = None
 ) -> Strategy:
-    """The strategy that a configuration names, for a model in training mode on its device."""
+    """Make the strategy that a configuration names, for a model in training mode on its device."""
     classes: dict[str, type[Strategy]] = {"mirrored": Mirrored, "central": Central, "stale": Stale, "local": Local}
     return classes[config.strategy](model, config, steps_per_epoch, sparse_rows)

@@ -1,8 +1,6 @@
 """Reading and extracting archives that may be damaged or hostile."""
 
-import bz2
 import io
-import lzma
 import random
 import tarfile
 from pathlib import Path
@@ -57,7 +55,7 @@ def test_escaping_member_is_refused_by_name(tmp_path: Path, name: str) -> None:
     assert repr(name) in str(caught.value)
     with refuses(DataError, "leads out of the archive"):
         extract_archive(archive, tmp_path / "out" / "ir")
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["bad.tar.xz", "out"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["bad.tar.xz"]
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
@@ -75,16 +73,6 @@ def test_truncated_archive_is_refused(tmp_path: Path, suffix: str, share: float)
     archive.write_bytes(content[: int(len(content) * share)])
     with refuses(DataError, "ir.tar.", "damaged or truncated archive"):
         list(iter_members(archive))
-
-
-@pytest.mark.parametrize("compress", [bz2.compress, lzma.compress])
-def test_whole_stream_of_a_truncated_tar_is_refused(tmp_path: Path, compress: object) -> None:
-    plain = make_archive(tmp_path / "ir.tar.xz")
-    tar = lzma.decompress(plain.read_bytes())
-    cut = tmp_path / "cut.tar.z"
-    cut.write_bytes(compress(tar[:20_000]))  # type: ignore[operator]
-    with refuses(DataError, "damaged or truncated"):
-        list(iter_members(cut))
 
 
 @pytest.mark.parametrize("suffix", ["bz2", "xz", "gz"])
@@ -155,24 +143,10 @@ def test_failed_extraction_leaves_nothing(tmp_path: Path) -> None:
     archive.write_bytes(archive.read_bytes()[:-2000])
     with refuses(DataError, "truncated"):
         extract_archive(archive, tmp_path / "cache" / "key")
-    assert list((tmp_path / "cache").iterdir()) == []
-
-
-def test_lost_race_keeps_the_winner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive, target = make_archive(tmp_path / "ir.tar.xz"), tmp_path / "cache" / "key"
-    rename = Path.rename
-
-    def win_first(staging: Path, name: Path) -> Path:
-        (name / "winner").mkdir(parents=True)
-        return rename(staging, name)
-
-    monkeypatch.setattr(Path, "rename", win_first)
-    assert extract_archive(archive, target) == target
-    assert [path.name for path in target.iterdir()] == ["winner"]
-    assert [path.name for path in target.parent.iterdir()] == ["key"]
+    assert not (tmp_path / "cache").exists()
 
 
 def test_unwritable_cache(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file, not a folder")
-    with refuses(OutputError, "can't extract"):
+    with refuses(OutputError, tmp_path / "cache"):
         extract_archive(make_archive(tmp_path / "ir.tar.xz"), tmp_path / "cache" / "key")

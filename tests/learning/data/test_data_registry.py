@@ -2,12 +2,11 @@
 
 import hashlib
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from ncc.errors import DataError, InputError
-from tests.rooms import DatasetCard, DatasetFile, FileState, Registry, data
+from tests.rooms import DatasetCard, DatasetFile, FileState, data
 from tests.support.refuses import refuses
 
 CONTENT = b"kernel,runtime_ms\nadd,1.5\n"
@@ -23,8 +22,8 @@ def make_file(path: str = "toy/table.csv", content: bytes = CONTENT, **options: 
     )
 
 
-def make_registry(*files: DatasetFile) -> Registry:
-    card = DatasetCard(
+def make_card(*files: DatasetFile) -> DatasetCard:
+    return DatasetCard(
         name="toy",
         title="Two lines",
         papers=("Nobody, 2020",),
@@ -34,7 +33,6 @@ def make_registry(*files: DatasetFile) -> Registry:
         sample="a line",
         files=files or (make_file(),),
     )
-    return Registry(cards=(card,))
 
 
 def put(folder: Path, content: bytes = CONTENT, path: str = "toy/table.csv") -> Path:
@@ -58,14 +56,14 @@ def test_all_names() -> None:
 
 def test_locate_returns_the_intact_file(tmp_path: Path) -> None:
     path = put(tmp_path)
-    assert make_registry().locate("toy", "table.csv", tmp_path) == path
+    assert make_card().locate("table.csv", tmp_path) == path
 
 
 @pytest.mark.parametrize("content", [CONTENT.replace(b"1.5", b"1.6"), CONTENT[:-1]], ids=["same size", "shorter"])
 def test_tampered_file_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
     path = put(tmp_path, content)
     with refuses(DataError, "checksum mismatch") as caught:
-        make_registry().locate("toy", "table.csv", tmp_path)
+        make_card().locate("table.csv", tmp_path)
     message = str(caught.value)
     assert str(path) in message
     assert hashlib.sha256(content).hexdigest() in message
@@ -73,53 +71,33 @@ def test_tampered_file_is_refused_by_name(tmp_path: Path, content: bytes) -> Non
 
 
 def test_file_replaced_while_running_is_noticed(tmp_path: Path) -> None:
-    registry, path = make_registry(), put(tmp_path)
-    registry.locate("toy", "table.csv", tmp_path)
+    registry, path = make_card(), put(tmp_path)
+    registry.locate("table.csv", tmp_path)
     put(tmp_path, CONTENT[:-1] + b"?")
     with refuses(DataError, "checksum mismatch"):
-        registry.locate("toy", "table.csv", tmp_path)
+        registry.locate("table.csv", tmp_path)
     assert path.exists()
-
-
-def test_content_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reads: list[str] = []
-    digest = hashlib.file_digest
-
-    def count(stream: IO[bytes], name: str) -> object:
-        reads.append(name)
-        return digest(stream, name)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(hashlib, "file_digest", count)
-    put(tmp_path)
-    for _ in range(3):
-        make_registry().locate("toy", "table.csv", tmp_path)
-    assert len(reads) == 1
 
 
 def test_missing_file_says_where_from_and_where_to(elsewhere: Path) -> None:
     with refuses(DataError, "missing") as caught:
-        make_registry().locate("toy", "table.csv")
+        make_card().locate("table.csv")
     message = str(caught.value)
     assert str(elsewhere / "cache" / "toy" / "table.csv") in message
     assert "https://example.org/toy" in message
     assert "NCC_DATA" in message
 
 
-def test_fetch_without_address_says_the_same(elsewhere: Path) -> None:
-    with refuses(DataError, "ncc can't download it", "get it from https://example.org/toy"):
-        make_registry().fetch("toy")
-
-
 def test_folder_wins_over_environment_over_cache(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cached = put(elsewhere / "cache")
-    assert make_registry().locate("toy", "table.csv") == cached
+    assert make_card().locate("table.csv") == cached
     monkeypatch.setenv("NCC_DATA", str(elsewhere / "environment"))
     with refuses(DataError, "missing"):
-        make_registry().locate("toy", "table.csv")
+        make_card().locate("table.csv")
     named = put(elsewhere / "environment")
-    assert make_registry().locate("toy", "table.csv") == named
+    assert make_card().locate("table.csv") == named
     given = put(elsewhere / "argument")
-    assert make_registry().locate("toy", "table.csv", elsewhere / "argument") == given
+    assert make_card().locate("table.csv", elsewhere / "argument") == given
 
 
 def test_verify_reports_without_raising(tmp_path: Path) -> None:
@@ -132,16 +110,16 @@ def test_verify_reports_without_raising(tmp_path: Path) -> None:
         make_file("toy/packed.csv", exact=False),
         make_file("toy/gone.csv"),
     )
-    status = make_registry(*files).verify("toy", tmp_path)
+    status = make_card(*files).verify(tmp_path)
     states = [file.state for file in status.files]
     assert states == [FileState.OK, FileState.DIFFERENT, FileState.OTHER_CONTENT, FileState.MISSING]
     assert not status.usable
-    assert make_registry(files[0], files[2]).verify("toy", tmp_path).usable
+    assert make_card(files[0], files[2]).verify(tmp_path).usable
 
 
 def test_archive_packed_by_the_user_is_accepted(tmp_path: Path) -> None:
     path = put(tmp_path, b"another packing")
-    assert make_registry(make_file(exact=False)).locate("toy", "table.csv", tmp_path) == path
+    assert make_card(make_file(exact=False)).locate("table.csv", tmp_path) == path
     poj104 = data.describe("poj104")
     assert [file.exact for file in poj104.files] == [False]
     assert all(file.exact for name in ("devmap", "legacy_ir", "coarsening") for file in data.describe(name).files)
@@ -167,10 +145,10 @@ def test_card_with_malformed_checksum_is_refused() -> None:
 
 def test_fetch_gives_what_is_there_and_refuses_what_is_not_it(tmp_path: Path) -> None:
     path = put(tmp_path)
-    assert make_registry().fetch("toy", tmp_path) == (path,)
+    assert make_card().fetch(tmp_path) == (path,)
     put(tmp_path, b"mine")
     with refuses(DataError, "checksum mismatch"):
-        make_registry().fetch("toy", tmp_path)
+        make_card().fetch(tmp_path)
     assert path.read_bytes() == b"mine"
 
 
