@@ -25,7 +25,7 @@ Attempts = tuple[tuple[CompileOptions, str | None], ...]
 """Options to try in order, each with a header to put before the file or None; none for a file of IR."""
 
 _COMPILED = 1
-_READ = 4
+_READ = 5
 """Raised whenever programs compile, or are read, differently, so that what is cached is made again."""
 
 

@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ncc.arrays import Ints
 from ncc.errors import AssetError, InputError, InputFileError
@@ -34,9 +33,10 @@ from ncc.system.workers.failures import failure_reason
 from ncc.system.workers.pool import Pool, Task
 
 BATCH_FILES = 64
-_MOST_TIMEOUTS = 8
+"""Programs that are read and cached together, so that a killed reader loses few."""
+_MAX_TIMEOUTS = 8
 """Compilations of one program that may run into the compiler's own limit of time."""
-_ARRAYS = ("start", "text_id", "opcode", "literal_start", "literal", "texts", "ways")
+_ARRAYS = ("start", "text_id", "opcode", "literal_start", "literal")
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class LabelledFiles:
     """Files and their classes.
 
     Attributes:
-        paths: Of the n files, class by class.
+        paths: The n files, class by class.
         label: (n,) int64 index into `classes`.
         classes: Names of the folders; numbers in the order of numbers.
-        folder: Of these folders, out of which no file may lead; None for files that the user named one by one.
+        folder: Folder of these folders, out of which no file may lead; None for files that the user named one by one.
     """
 
     paths: tuple[str, ...]
@@ -64,9 +64,9 @@ class ProgramSamples:
         files: Names of the n programs, class and file.
         label: (n,) int64 index into `classes`, -1 where it is hidden.
         classes: Names of the classes.
-        row: (n,) int64 place of each program among the files that were asked for.
+        row: (n,) int64 index of each program among the requested files.
         views: Level → the n programs at that level.
-        ways: How many files took which way to compile, see `compile_program`.
+        ways: Number of files per way to compile, see `compile_program`.
         failures: File → reason, of those that compile at no level or not at all of them, or end the processes that read
             them; they are not samples.
     """
@@ -94,23 +94,20 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputFileError(f"{folder}: not a folder")
-    known = SOURCE_EXTENSIONS | IR_EXTENSIONS
-    places = sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural)
-    for place in places:
+    extensions = SOURCE_EXTENSIONS | IR_EXTENSIONS
+    modules: dict[str, list[str]] = {}
+    for place in sorted((place for place in folder.iterdir() if place.is_dir()), key=_natural):
         refuse_link_out(place, folder)
-    own = {
-        place.name: [path for path in place.rglob("*") if path.suffix in known and _is_own_file(path, folder)]
-        for place in places
-    }
-    modules = {
-        name: [module for path in sorted(paths, key=_natural) for module in modules_of(path, folder)]
-        for name, paths in own.items()
-    }
-    found = {name: paths for name, paths in modules.items() if paths}
-    if len(found) < 2:
-        raise InputError(f"{folder}: expected a folder of programs for each of two classes or more, found {len(found)}")
-    label = np.repeat(np.arange(len(found)), [len(paths) for paths in found.values()])
-    return LabelledFiles(tuple(path for paths in found.values() for path in paths), label, tuple(found), str(folder))
+        paths = [path for path in place.rglob("*") if path.suffix in extensions and _is_own_file(path, folder)]
+        modules[place.name] = [module for path in sorted(paths, key=_natural) for module in modules_of(path, folder)]
+    classes = {name: paths for name, paths in modules.items() if paths}
+    if len(classes) < 2:
+        raise InputError(
+            f"{folder}: expected a folder of programs for each of two classes or more, found {len(classes)}"
+        )
+    label = np.repeat(np.arange(len(classes)), [len(paths) for paths in classes.values()])
+    together = tuple(path for paths in classes.values() for path in paths)
+    return LabelledFiles(together, label, tuple(classes), str(folder))
 
 
 def _is_own_file(path: Path, folder: Path) -> bool:
@@ -145,142 +142,114 @@ def load_programs(
         ProgramReader(replace(options, optimization=level), abstraction or Abstraction(), cache) for level in levels
     ]
     paths = tuple(InputFile(path, files.folder) for path in files.paths)
-    batches = [paths[start : start + BATCH_FILES] for start in range(0, len(paths), BATCH_FILES)]
-    keys = ["".join(file_key(path, options) for path in batch) for batch in batches]  # once for all levels
-    tasks = [
-        _ReadBatch(reader, batch, _place(reader, key))
-        for reader in readers
-        for batch, key in zip(batches, keys, strict=True)
-    ]
-    rank, world = rank_and_world()
-    here = all_gather_object(
-        [task.place.exists() for task in tasks]
-    )  # all have seen what is missing before anything is added
-    missing = [task for task, *there in zip(tasks, *here, strict=True) if not any(there)][rank::world]
-    done = len(tasks) - len(missing)
+    chunks = [paths[start : start + BATCH_FILES] for start in range(0, len(paths), BATCH_FILES)]
+    keys = ["".join(file_key(path, options) for path in chunk) for chunk in chunks]  # once for all levels
+    batches = []
+    for reader in readers:
+        for chunk, key in zip(chunks, keys, strict=True):
+            name = hashlib.sha256(repr((reader.identity, key)).encode()).hexdigest()[:32]
+            batches.append(_Batch(reader, chunk, cache / "programs" / name[:2] / f"{name}.safetensors"))
+    rank, world_size = rank_and_world()
+    # all have seen what is missing before anything is added
+    exists = all_gather_object([batch.file.exists() for batch in batches])
+    missing = [batch for batch, *there in zip(batches, *exists, strict=True) if not any(there)][rank::world_size]
+    num_done = len(batches) - len(missing)
     if progress:
-        progress(done, len(tasks))
+        progress(num_done, len(batches))
     if missing:
         for reader in readers:
             reader.check_compiler()
-    for _ in Pool(jobs).run([batch.task() for batch in missing]):
-        done += 1
+    for done, _ in enumerate(Pool(jobs).run([batch.task() for batch in missing]), num_done + 1):
         if progress:
-            progress(done, len(tasks))
+            progress(done, len(batches))
     barrier()
-    share_files([task.place for task in tasks])
-    read = [task.load() for task in tasks]
-    return _assemble(files, levels, [read[i : i + len(batches)] for i in range(0, len(read), len(batches))])
+    share_files([batch.file for batch in batches])
+    loaded = [batch.load() for batch in batches]
+    return _assemble(files, levels, [loaded[i : i + len(chunks)] for i in range(0, len(loaded), len(chunks))])
 
 
-def _place(reader: ProgramReader, key: str) -> Path:
-    name = hashlib.sha256(repr((reader.identity, key)).encode()).hexdigest()[:32]
-    return reader.cache / "programs" / name[:2] / f"{name}.safetensors"
+_Outcome = tuple[str, str]
+"""The way that a program compiled, or the reason why it could not be read; the other is empty."""
 
 
 @dataclass(frozen=True)
-class _Failure:
-    """Why a program could not be read."""
-
-    reason: str
-
-
-_Way = str | _Failure
-"""How a program compiled, or why not."""
-
-
-@dataclass(frozen=True, eq=False)
 class _Batch:
-    """A batch of programs, with how each compiled or why not."""
-
-    table: ProgramTable
-    ways: tuple[_Way, ...]
-
-
-@dataclass(frozen=True)
-class _ReadBatch:
-    """A batch of files to be read, and the file that holds what was read."""
+    """Files that are read together, and the file that holds what was read."""
 
     reader: ProgramReader
     paths: tuple[InputFile, ...]
-    place: Path
+    file: Path
 
     def task(self) -> Task:
-        """For a pool; compilers end themselves."""
-        seconds = [_MOST_TIMEOUTS * self.reader.options.timeout_s] * len(self.paths)
-        return Task(str(self.place), [str(path) for path in self.paths], self.run, seconds)
+        """Make a task for a pool; compilers end themselves."""
+        seconds = [_MAX_TIMEOUTS * self.reader.options.timeout_s] * len(self.paths)
+        return Task(str(self.file), [str(path) for path in self.paths], self.run, seconds)
 
     def run(self, failed: Mapping[int, str]) -> Generator[None]:
         """Read the files, yielding after each, and write down what they hold."""
         from safetensors.numpy import save
 
         programs: list[ProgramTable] = []
-        ways: list[_Way] = []
+        outcomes: list[_Outcome] = []
         for index, path in enumerate(self.paths):
-            program, way = (no_program(), _Failure(failed[index])) if index in failed else self._read(path)
-            programs.append(program)
-            ways.append(way)
+            program, outcome = no_program(), ("", failed.get(index, ""))
             if index not in failed:
+                try:
+                    program, way = self.reader.read(path)
+                    outcome = way, ""
+                except Exception as error:
+                    outcome = "", failure_reason(str(path), error)
                 yield
+            programs.append(program)
+            outcomes.append(outcome)
         table = concatenate(programs)
-        arrays = {name: np.asarray(getattr(table, name)) for name in ("start", "text_id", "opcode")}
-        arrays |= {"literal_start": table.literal_start, "literal": table.literal}
-        kept = [{"failed": way.reason} if isinstance(way, _Failure) else way for way in ways]
-        arrays |= {"texts": _packed(table.texts), "ways": _packed(kept)}
-        write_atomically(self.place, save(arrays))
+        arrays = {name: np.asarray(getattr(table, name)) for name in _ARRAYS}
+        for name, values in (("texts", table.texts), ("outcomes", outcomes)):
+            arrays[name] = np.frombuffer(json.dumps(values).encode(), np.uint8)
+        write_atomically(self.file, save(arrays))
 
-    def _read(self, path: InputFile) -> tuple[ProgramTable, _Way]:
+    def load(self) -> tuple[ProgramTable, list[_Outcome]]:
+        """Return what was written down; read damaged batches once more."""
         try:
-            return self.reader.read(path)
-        except Exception as error:
-            return no_program(), _Failure(failure_reason(str(path), error))
-
-    def load(self) -> _Batch:
-        """What was written down; where that is damaged, once more."""
-        try:
-            return _unpack(self.place, len(self.paths))
+            return self._load()
         except (AssetError, LookupError, TypeError, ValueError):
             list(Pool().run([self.task()]))
-            return _unpack(self.place, len(self.paths))
+            return self._load()
+
+    def _load(self) -> tuple[ProgramTable, list[_Outcome]]:
+        arrays = read_tensors(self.file, (*_ARRAYS, "texts", "outcomes"))
+        texts, outcomes = (json.loads(arrays.pop(name).tobytes()) for name in ("texts", "outcomes"))
+        if len(outcomes) != len(self.paths):
+            raise ValueError("another number of files")
+        return ProgramTable(texts=tuple(texts), **arrays), [(str(way), str(reason)) for way, reason in outcomes]
 
 
-def _packed(values: Sequence[Any]) -> NDArray[np.uint8]:
-    return np.frombuffer(json.dumps(list(values)).encode(), np.uint8)
-
-
-def _unpack(place: Path, num_files: int) -> _Batch:
-    arrays = read_tensors(place, _ARRAYS)
-    texts, kept = (json.loads(arrays.pop(name).tobytes()) for name in ("texts", "ways"))
-    ways = tuple(way if isinstance(way, str) else _Failure(str(way["failed"])) for way in kept)
-    if len(ways) != num_files:
-        raise ValueError("another number of files")
-    return _Batch(ProgramTable(texts=tuple(texts), **arrays), ways)
-
-
-def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Sequence[_Batch]]) -> ProgramSamples:
-    ways = [[way for batch in view for way in batch.ways] for view in batches]
+def _assemble(
+    files: LabelledFiles, levels: Sequence[str], batches: Sequence[Sequence[tuple[ProgramTable, list[_Outcome]]]]
+) -> ProgramSamples:
+    """Join the batches of each level; programs that some level lacks are failures."""
+    outcomes = [[outcome for _, of_batch in level for outcome in of_batch] for level in batches]
     failures: dict[str, str] = {}
-    for view in ways:
-        pairs = zip(files.paths, view, strict=True)
-        failures |= {path: way.reason for path, way in pairs if isinstance(way, _Failure)}
-    tables = [concatenate([batch.table for batch in view]) for view in batches]
-    whole = np.array([path not in failures for path in files.paths])
+    for level in outcomes:
+        failures |= {path: reason for path, (_, reason) in zip(files.paths, level, strict=True) if reason}
+    tables = [concatenate([table for table, _ in level]) for level in batches]
+    is_whole = np.array([path not in failures for path in files.paths])
     for table in tables:
-        whole &= np.diff(table.start) > 0  # a file without a function says nothing
-    kept = np.flatnonzero(whole)
-    if not len(kept):
+        is_whole &= np.diff(table.start) > 0  # a file without a function says nothing
+    rows = np.flatnonzero(is_whole)
+    if not len(rows):
         reason = next(iter(failures.values()), NO_FUNCTION)
         raise InputError(f"none of {len(files.paths)} files can be read: {reason}")
-    for row in np.flatnonzero(~whole).tolist():
+    for row in np.flatnonzero(~is_whole).tolist():
         failures.setdefault(files.paths[row], f"{files.paths[row]}: {NO_FUNCTION}")
     root = os.path.commonpath(files.paths)
     return ProgramSamples(
-        files=tuple(os.path.relpath(files.paths[row], root) for row in kept.tolist()),
-        label=files.label[kept],
+        files=tuple(os.path.relpath(files.paths[row], root) for row in rows.tolist()),
+        label=files.label[rows],
         classes=files.classes,
-        row=kept,
-        views={level: table.rows(kept) for level, table in zip(levels, tables, strict=True)},
-        ways=dict(Counter(way for row in kept.tolist() if isinstance(way := ways[0][row], str))),
+        row=rows,
+        views={level: table.rows(rows) for level, table in zip(levels, tables, strict=True)},
+        ways=dict(Counter(outcomes[0][row][0] for row in rows.tolist())),
         failures=failures,
     )
 
@@ -288,18 +257,18 @@ def _assemble(files: LabelledFiles, levels: Sequence[str], batches: Sequence[Seq
 def labelled_files(
     folder: str | Path | None, levels: Sequence[str], data: str | None, classes: str | None = None
 ) -> tuple[LabelledFiles, tuple[str, ...]]:
-    """The files of a folder of classes, POJ-104's by default, or of some, and the names of optimization levels."""
+    """Find the files of a folder of classes, POJ-104's by default, or of some; return them with names of levels."""
     names = level_names(",".join(levels))
     files = find_labelled_files(programs_folder(None if folder is None else Path(folder), data))
     return (choose_classes(files, classes) if classes else files), names
 
 
 def choose_classes(
-    files: LabelledFiles, wanted: str, *, per_class: int | None = None, seed: int = 204
+    files: LabelledFiles, classes: str, *, per_class: int | None = None, seed: int = 204
 ) -> LabelledFiles:
-    """The files of some classes, by names and ranges of numbers, as "1-64,81,trees"."""
+    """Select the files of some classes, by names and ranges of numbers, such as "1-64,81,trees"."""
     chosen: set[str] = set()
-    for word in map(str.strip, wanted.split(",")):
+    for word in map(str.strip, classes.split(",")):
         first, dash, last = word.partition("-")
         span = range(int(first), int(last) + 1) if dash and first.isdecimal() and last.isdecimal() else ()
         named = {word} if word in files.classes else {str(n) for n in span} & set(files.classes)
@@ -331,16 +300,16 @@ def load_labelled_programs(
     options: CompileOptions | None = None,
     classes: str | None = None,
 ) -> ProgramSamples:
-    """The programs of `labelled_files`, compiled at some levels and read for an embedding."""
+    """Load the programs of `labelled_files`, compiled at some levels and read for an embedding."""
     files, names = labelled_files(folder, levels, data, classes)
-    place = None if cache is None else Path(cache)
-    check_folder(place)
+    store = programs_cache() if cache is None else Path(cache)
+    check_folder(store)
     samples = load_programs(
         files,
         names,
         options=options,
         abstraction=embedding.abstraction,
-        cache=place or programs_cache(),
+        cache=store,
         jobs=jobs,
         progress=tell_batches(progress),
     )

@@ -20,23 +20,17 @@ _PIECE = re.compile(r"%[-+ #0-9.*hlLqjzt]*[A-Za-z]|[A-Za-z]+|[0-9]+")
 
 
 def statement_literals(module: Module, statements: Ints32) -> tuple[Ints32, NDArray[np.uint32]]:
-    r"""Find the literals of some statements.
+    r"""Find the literals of (m,) statements: (m + 1,) int32 offsets of each one's, and their uint32 hashes (CRC-32).
 
     Literals are integers and floating-point numbers as LLVM prints them (sizes of arrays and constant indices among
     them; alignments, widths and numbers of metadata are none), strings that a statement refers to, whole and in
     pieces (without the line ends and the 0 at their end, since compilers turn ``printf("…\n")`` into ``puts``), and
     names of functions and variables that come from outside or from the C++ library, by `library_name`.
-
-    Arrays:
-        statements: (m,) int32.
-
-    Returns:
-        (m + 1,) int32 offsets of each statement's literals, and their hashes (CRC-32), uint32.
     """
     stop, token, texts = find_literals(module.ir, module.statement_offset[statements])
     strings, external = module.string_constants, module.external_names
     hashes = [
-        [zlib.crc32(said.encode("utf-8", "surrogateescape")) for said in _said(text, strings, external)]
+        [zlib.crc32(meaning.encode("utf-8", "surrogateescape")) for meaning in _meanings(text, strings, external)]
         for text in texts
     ]
     count = np.array([len(values) for values in hashes], np.int64)
@@ -47,15 +41,11 @@ def statement_literals(module: Module, statements: Ints32) -> tuple[Ints32, NDAr
     return ends[np.concatenate([[0], stop])].astype(np.int32), found
 
 
-def _said(literal: bytes, strings: dict[str, str], external: frozenset[str]) -> list[str]:
-    """What a literal of the text stands for."""
-    if literal.startswith(b"@"):
-        return _outside(plain_name(literal[1:]), strings, external)
-    return [f"number {literal.decode()}"]
-
-
-def _outside(name: str, strings: dict[str, str], external: frozenset[str]) -> list[str]:
-    """What a global's name stands for; nothing for what the author named, or what the statement says anyway."""
+def _meanings(literal: bytes, strings: dict[str, str], external: frozenset[str]) -> list[str]:
+    """Meanings of a literal of the text: none for names that the author chose or that the statement has anyway."""
+    if not literal.startswith(b"@"):
+        return [f"number {literal.decode()}"]
+    name = plain_name(literal[1:])
     if name in strings:
         text = strings[name].rstrip()
         return [f"string {text}", *(f"piece {piece}" for piece in _PIECE.findall(text))]

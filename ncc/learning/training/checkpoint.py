@@ -57,21 +57,13 @@ class EpochRng:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainProgress:
-    """Progress of a training.
-
-    Attributes:
-        precision: Precision of matrix products.
-        losses: Mean loss of each finished epoch.
-        step: Finished steps of the next epoch.
-        loss_sum: Sum of losses over the samples of those steps: over all ranks when written; rank 0 has it when read.
-        rng: `EpochRng.state_dict` of this rank inside the epoch; None at its beginning.
-    """
+    """Mean losses of the finished epochs, and the finished steps of the next."""
 
     precision: Precision
     losses: list[float] = field(default_factory=list)
     step: int = 0
-    loss_sum: float = 0.0
-    rng: dict[str, Any] | None = None
+    loss_sum: float = 0.0  # over the samples of those steps: of all ranks when written; rank 0 has it when read
+    rng: dict[str, Any] | None = None  # `EpochRng.state_dict` of this rank inside the epoch; None at its beginning
 
 
 class Checkpoints:
@@ -89,7 +81,10 @@ class Checkpoints:
 
     def save(self, progress: TrainProgress, rng: EpochRng | None = None) -> None:
         """Write the state of model, strategy and generators; raise OutputError if the file can't be written."""
-        ranks = _gather({"rng": rng and rng.state_dict(), "strategy": self._strategy.rank_state()})
+        own = {"rng": rng and rng.state_dict(), "strategy": self._strategy.rank_state()}
+        ranks: list[Any] = [own] * self._training["ranks"]
+        if len(ranks) > 1:
+            dist.gather_object(own, None if self._rank else ranks)
         if self._rank:
             return
         state = {
@@ -155,12 +150,8 @@ class Checkpoints:
         return progress
 
     def _check(self, state: dict[str, Any]) -> None:
-        version = state.get("format_version")
-        if version != FORMAT_VERSION:
-            raise AssetError(
-                f"{self.path}: is a checkpoint of format version {version!r}; this ncc resumes from version "
-                f"{FORMAT_VERSION}; remove it to start over"
-            )
+        if state.get("format_version") != FORMAT_VERSION:
+            raise AssetError(f"{self.path}: not of format version {FORMAT_VERSION}; remove it to start over")
         ours, theirs = self._training, state["training"]
         names = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
         if names:
@@ -205,13 +196,3 @@ class CheckpointClock:
         due, pause_of_first = decision.tolist()
         self._ask_at = self._steps + int(pause_of_first)
         return bool(due)
-
-
-def _gather(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """Values of all ranks, on rank 0."""
-    rank, world_size = rank_and_world()
-    if world_size == 1:
-        return [value]
-    values: list[Any] = [None] * world_size
-    dist.gather_object(value, values if rank == 0 else None)
-    return values

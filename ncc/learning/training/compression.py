@@ -139,10 +139,6 @@ class TopK(Compressor):
         super().__init__(collectives)
         self._fraction = fraction
 
-    def num_kept(self, size: int) -> int:
-        """Entries sent of a gradient: rounded down, but at least one."""
-        return max(1, int(self._fraction * size))
-
     def all_reduce(self, gradient: Tensor) -> Tensor:
         """Gather all messages; the error is what was not sent."""
         message = self.encode(gradient)
@@ -155,8 +151,9 @@ class TopK(Compressor):
         return error.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
 
     def encode(self, values: Tensor) -> Tensor:
-        """(2 * k,) int32: the bits of k float32 values, then their positions."""
-        positions = values.abs().topk(self.num_kept(len(values)), sorted=False).indices
+        """(2 * k,) int32: the bits of k float32 values, one or more, then their positions."""
+        num_kept = max(1, int(self._fraction * len(values)))
+        positions = values.abs().topk(num_kept, sorted=False).indices
         return torch.cat([values[positions].view(torch.int32), positions.to(torch.int32)])
 
 

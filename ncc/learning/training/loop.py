@@ -6,11 +6,11 @@ one process and for many.
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -42,13 +42,8 @@ class TrainingData(Protocol):
     def batch(self, samples: Ints, rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
         """The model's inputs for samples, and the targets."""
 
-
-@runtime_checkable
-class TableData(TrainingData, Protocol):
-    """Samples that read rows of tables; ranks exchange the gradients of only those rows."""
-
-    def sparse_rows(self, samples: Ints) -> Mapping[str, Ints]:
-        """Name of a parameter → its only rows with gradients from samples of this epoch, each once, on all ranks."""
+    # Samples that read rows of tables also have `sparse_rows` (see `SparseRows`): ranks then exchange the gradients of
+    # only these rows of a parameter, which are those of samples of this epoch, each once, on all ranks.
 
 
 def train(
@@ -69,14 +64,7 @@ def train(
     one process ends with the bits that it would have had without the stop, as many ranks as before with the same up to
     rounding. ``progress`` is called with the number of finished epochs and the last one's mean loss.
 
-    A rank that dies takes the others with it, and ``torchrun --max-restarts N`` starts all of them again, from the
-    checkpoint. torch 2.13 needs ``TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1`` in torchrun's environment for that: otherwise
-    restarted ranks find the addresses of dead ones.
-
-    Raises:
-        InputError: Ranks have different options or samples.
-        AssetError: The checkpoint is damaged or of another training, or in a precision that this device lacks.
-        OutputError: The checkpoint can't be written.
+    A rank that dies takes the others with it; ``torchrun --max-restarts N`` resumes all (see docs/howto/cluster.md).
     """
     statistics = statistics if statistics is not None else TrainingStatistics()
     config = config.for_ranks(rank_and_world()[1])
@@ -90,7 +78,7 @@ def train(
         precisions = shared_precisions(device, mixed=config.mixed_precision)
         start = TrainProgress(precision=precisions[0])
         steps_per_epoch = max(1, -(-len(data) // config.batch_size))
-        sparse_rows = data.sparse_rows if isinstance(data, TableData) else None
+        sparse_rows = getattr(data, "sparse_rows", None)
         with closing(make_strategy(model, config, steps_per_epoch, sparse_rows)) as strategy:
             checkpoints = None
             if checkpoint:

@@ -116,7 +116,7 @@ def check_consistent(properties: Mapping[str, str]) -> None:
 def share_files(paths: Sequence[Path]) -> None:
     """Send files that some ranks have to those that lack them, if ranks do not share a file system.
 
-    All ranks name the same files in the same order. Raises AssetError or OutputError if one can't be read or written.
+    All ranks name the same files in the same order.
     """
     from torch import distributed
 
@@ -136,10 +136,7 @@ def share_files(paths: Sequence[Path]) -> None:
 
 @contextmanager
 def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[str]:
-    """Join the ranks that torchrun started, if any, with gloo or NCCL, and yield this rank's device.
-
-    Raises InputError or NccError if the device is unknown or absent, or the machine has fewer GPUs than ranks.
-    """
+    """Join the ranks that torchrun started, if any, with gloo or NCCL, and yield this rank's device."""
     import torch
     import torch.distributed.nn.functional  # see below
     from torch import distributed

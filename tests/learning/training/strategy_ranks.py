@@ -100,8 +100,8 @@ class Samples:
 
 
 def network(width: int = 64, dropout: float = 0.0) -> nn.Module:
-    """Three layers, the one in the middle of width * width weights."""
-    torch.manual_seed(0)
+    """Three layers, the one in the middle of width * width weights; each rank begins with its own."""
+    torch.manual_seed(int(os.environ.get("RANK", "0")))
     return nn.Sequential(
         nn.Linear(4, width), nn.Tanh(), nn.Dropout(dropout), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)
     )
@@ -123,11 +123,6 @@ def exact(options: dict) -> dict:
 def loose(options: dict) -> dict:
     """Enough steps to learn."""
     return result(network(), Samples(), **({"epochs": EPOCHS, "learning_rate": 1e-2} | options))
-
-
-def wide(options: dict) -> dict:
-    """A few steps of a larger network."""
-    return result(network(600), Samples(), **options)
 
 
 def noisy(options: dict, checkpoint: Path | None = None, stop_at: int = 0) -> dict:
@@ -154,13 +149,6 @@ def leave(checkpoint: Path) -> None:
     except StoppedError:
         return
     raise AssertionError("it was to stop")
-
-
-def twice(options: dict) -> dict:
-    """One model trained two times."""
-    model = network()
-    result(model, Samples(), **options)
-    return result(model, Samples(), **options)
 
 
 def mixed(rank: int) -> dict:
@@ -251,8 +239,6 @@ def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
     if world == 2:
         leave(folder / "stopped.pt")
         cases["loose"] = {name: loose(options) for name, options in LOOSE.items()}
-        cases["wide"] = {name: wide(LOOSE[name]) for name in ("topk",)}
-        cases["twice"] = {"mirrored": twice({})}
         cases["mixed"] = {"float32": mixed(rank)}
         cases["each"] = {"none": result(network(), Samples(), batch_size=4, global_batch=False, lr_scaling="none")}
         cases["tables"] = {"sparse": tables(KnownWords()), "dense": tables(Words())}

@@ -1,7 +1,6 @@
 """Precision: what a device does decides, all of a training keeps to it, and it is written down."""
 
 import logging
-from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -10,6 +9,7 @@ from torch import nn
 
 from ncc.errors import AssetError
 from tests.rooms import Precision, TrainingConfig, TrainingStatistics, precision, shared_precisions, train
+from tests.support.refuses import refuses
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 BFLOAT16, TF32, FLOAT32 = Precision
@@ -102,14 +102,6 @@ def test_the_device_says_by_trial_what_it_can(device, where, outcome, tf32, expe
     assert precision._precisions(where) == set(expected)
 
 
-@pytest.mark.parametrize(("outcome", "best"), [(torch.bfloat16, BFLOAT16), (torch.float16, FLOAT32)])
-def test_the_fastest_comes_first_and_float32_last(device, outcome, best):
-    device(outcome)
-    found = shared_precisions(CPU, mixed=True)
-    assert (found[0], found[-1]) == (best, FLOAT32)
-    assert shared_precisions(CPU, mixed=False) == (FLOAT32,)
-
-
 def test_a_device_is_tried_once_and_says_why(device, caplog):
     caplog.set_level(logging.INFO, "ncc.learning.training.precision")
     tried = device(RuntimeError("no primitive"))
@@ -117,39 +109,6 @@ def test_a_device_is_tried_once_and_says_why(device, caplog):
         shared_precisions(CPU, mixed=True)
     assert tried == [CPU]
     assert caplog.messages == ["no bfloat16 LSTM on cpu: no primitive"]
-
-
-def test_nothing_is_tried_where_float32_was_asked_for(device):
-    tried = device(torch.bfloat16)
-    assert _train(replace(CONFIG, mixed_precision=False))[2] == "float32"
-    assert not tried
-
-
-@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32])
-def test_the_trial_runs_an_lstm_and_tells_its_type(monkeypatch, kind):
-    ran = []
-
-    class Pretending(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, out):
-            return out.to(kind)
-
-        @staticmethod
-        def backward(ctx, gradient):
-            ran.append(gradient.dtype)
-            return gradient.float()
-
-    lstm = nn.LSTM(4, 4)
-    lstm.register_forward_hook(lambda _, __, outputs: (Pretending.apply(outputs[0]), outputs[1]))
-    monkeypatch.setattr(torch, "autocast", lambda *_: nullcontext())
-    assert precision._trial(lstm, CPU) == kind
-    assert ran == [kind]
-
-
-def test_memory_that_lacks_is_no_answer(device):
-    device(torch.OutOfMemoryError("full"))
-    with pytest.raises(torch.OutOfMemoryError):
-        shared_precisions(CPU, mixed=True)
 
 
 def test_the_trial_draws_no_random_numbers_and_leaves_no_gradient_mode():
@@ -160,11 +119,6 @@ def test_the_trial_draws_no_random_numbers_and_leaves_no_gradient_mode():
     with torch.no_grad():
         assert FLOAT32 in shared_precisions(CPU, mixed=True)
     assert torch.equal(torch.rand(3), expected)
-
-
-def test_mixed_training_runs_on_this_device_and_says_in_what():
-    model, _, ran = _train()
-    assert model.kinds == {torch.bfloat16 if ran == "bfloat16" else torch.float32}
 
 
 def test_where_the_lstm_has_no_bfloat16_all_is_float32_to_the_bit(device):
@@ -210,9 +164,5 @@ def test_a_training_in_bfloat16_says_why_it_can_not_go_on(device, tmp_path, monk
     monkeypatch.setattr(Precision, "autocast", lambda self, device: torch.autocast("cpu", enabled=False))  # here or not
     _stop(CONFIG, tmp_path / "checkpoint.pt")
     device(RuntimeError("no primitive"))
-    message = (
-        r"checkpoint\.pt: is the checkpoint of a training in bfloat16, which LSTMs don't run in here; resume on a "
-        r"machine like that one, or remove it to start over in float32$"
-    )
-    with pytest.raises(AssetError, match=message):
+    with refuses(AssetError, tmp_path / "checkpoint.pt", "bfloat16", "float32"):
         _train(checkpoint=tmp_path / "checkpoint.pt")

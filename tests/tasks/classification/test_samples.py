@@ -148,7 +148,7 @@ def test_what_was_read_is_not_read_again(classes, samples, cache, monkeypatch):
     def refuse(*_):
         raise AssertionError("compiled again")
 
-    monkeypatch.setattr(under_test._ReadBatch, "run", refuse)
+    monkeypatch.setattr(under_test._Batch, "run", refuse)
     again = load_programs(
         find_labelled_files(classes), ("-O1", "-O0"), abstraction=load_embedding().abstraction, cache=cache
     )
