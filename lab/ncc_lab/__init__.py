@@ -14,7 +14,7 @@ _HOMES = {
     "ncc_lab.controls": ("constant", "majority", "sklearn_method"),
     "ncc_lab.devices.devmap": ("device_mapping", "evaluate_devmap"),
     "ncc_lab.embedding.coverage": ("evaluate_coverage",),
-    "ncc_lab.embedding.evaluation": ("evaluate_embedding",),
+    "ncc_lab.embedding.intrinsic": ("evaluate_embedding",),
     "ncc_lab.embedding.picture": ("draw_embedding",),
     "ncc_lab.frame": ("HoldOut", "Method", "Subset", "Task"),
     "ncc_lab.gpus.comparison": ("evaluate_gpu",),

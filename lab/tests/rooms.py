@@ -18,21 +18,11 @@ from ncc_lab.devices.devmap import terms as device_terms
 from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 from ncc_lab.devices.mapper import ScoreCalibration, Term, mapper
 from ncc_lab.devices.samples import load_vectors
-from ncc_lab.embedding.analogies import (
-    PUBLISHED_ANALOGIES,
-    GroupScore,
-    KindScore,
-    rank_answers,
-    score_analogies,
-    score_groups,
-)
-from ncc_lab.embedding.coverage import Miss, measure_coverage
-from ncc_lab.embedding.distance import CATEGORIES, score_distance
-from ncc_lab.embedding.evaluation import IntrinsicScores, evaluate_embedding
-from ncc_lab.embedding.picture import FAMILIES, MARKS, Projection, family_of, project, write_html, write_png
-from ncc_lab.embedding.questions import GROUPS, generate_questions
-from ncc_lab.embedding.questions import KINDS as EMBEDDING_KINDS
-from ncc_lab.embedding.statements import is_exact, struct_fields
+from ncc_lab.embedding.coverage import measure_coverage
+from ncc_lab.embedding.intrinsic import CATEGORIES, rank_answers, score_analogies, score_distance, score_groups
+from ncc_lab.embedding.picture import MARKS, Projection, family_of, project, write_html, write_png
+from ncc_lab.embedding.questions import GROUPS, KINDS, generate_questions
+from ncc_lab.embedding.statements import is_exact
 from ncc_lab.figures import calibration_error, estimate, geomean, macro_f1, mean, mean_where, show
 from ncc_lab.gpus.comparison import Predictions, figures_of
 from ncc_lab.gpus.residuals import KernelCode, recurrent_residual, with_vectors

@@ -84,7 +84,7 @@ def test_coverage_goes_on_too(ncc, three, monkeypatch):
             raise MemoryError
         return load_module(name, **options)
 
-    monkeypatch.setattr("ncc_lab.embedding.corpus_statements.load_module", fails_at_b)
+    monkeypatch.setattr("ncc_lab.embedding.coverage.load_module", fails_at_b)
     finished = ncc("evaluate", "coverage", *three, "--json")
     assert finished.code == 1
     assert json.loads(finished.out)["failures"] == {str(three[1]): f"{three[1]}: needs more memory than it may take"}

@@ -1,19 +1,25 @@
-"""How many statements of a program or corpus a vocabulary has exactly, and which it misses most."""
+"""How many statements of code or corpora a vocabulary has exactly, and which it misses most."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ncc.errors import InputError
+from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.inputs import find_inputs, load_module
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import BackoffLevel
+from ncc.learning.embedding.counts import load_counts
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
+from ncc.learning.embedding.train import load_abstraction
 from ncc.learning.embedding.vocabulary import Vocabulary
 from ncc.system.files.pages import html_table
 from ncc.system.files.text import align_columns
-from ncc_lab.embedding.corpus_statements import count_statements
+from ncc.system.workers.failures import summarize_failure
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class Miss:
     Attributes:
         text: The abstracted statement.
         count: Times seen.
-        level: How far it had to be generalised, by the name of the `BackoffLevel`.
+        level: How far it had to be generalized, by the name of the `BackoffLevel`.
         fallback: The word that stands for it.
     """
 
@@ -44,7 +50,7 @@ class Coverage:
         num_unknown: Of these, statements for which nothing but the last word stands, which says nothing of them.
         misses: The most frequent statements that are not words themselves.
         failures: File → reason, of those that could not be read.
-        by_compiler: Compiler → statements of its modules, and the share of them that are words as they stand.
+        by_compiler: Compiler → statements of its modules, and the fraction of them that are words as they stand.
     """
 
     num_statements: int
@@ -60,25 +66,20 @@ class Coverage:
 
     @property
     def exact_rate(self) -> float:
-        """Share of statements that are words as they stand; 1 where there are none."""
+        """Fraction of statements that are words as they stand; 1 where there are none."""
         return self.by_level["exact"] / self.num_statements if self.num_statements else 1.0
 
     @property
     def backoff_rate(self) -> float:
-        """Share of statements that are words or have a generalised form that is; 1 where there are none.
+        """Fraction of statements that are words or have a generalized form that is; 1 where there are none.
 
         It is 1 for every vocabulary that `build_vocabulary` made, as long as LLVM has no new opcodes.
         """
         return 1 - self.num_unknown / self.num_statements if self.num_statements else 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers and texts only, for JSON; rates as shares."""
-        return {
-            **asdict(self),
-            "exact_rate": self.exact_rate,
-            "backoff_rate": self.backoff_rate,
-            "misses": [asdict(miss) for miss in self.misses],
-        }
+        """Return numbers and texts only, for JSON; rates as fractions."""
+        return {**asdict(self), "exact_rate": self.exact_rate, "backoff_rate": self.backoff_rate}
 
     def _repr_html_(self) -> str:
         levels = ((level, f"{count:,}") for level, count in self.by_level.items())
@@ -88,18 +89,17 @@ class Coverage:
         )
 
     def to_text(self) -> str:
-        """A table for people: levels, then the most frequent misses."""
+        """Return a table for people: levels, then the most frequent misses."""
+        total = max(self.num_statements, 1)
+        levels = [(f"  {name}", f"{count:,}", f"{count / total:.1%}") for name, count in self.by_level.items()]
         lines = [
             f"{self.num_statements:,} statements, {self.num_distinct:,} different",
             f"words as they stand: {self.exact_rate:.1%}, with back-off: {self.backoff_rate:.1%}",
+            *align_columns(levels),
         ]
-        shares = {level: count / max(self.num_statements, 1) for level, count in self.by_level.items()}
-        rows = [(f"  {level}", f"{count:,}", f"{shares[level]:.1%}") for level, count in self.by_level.items()]
-        lines += align_columns(rows)
         if self.by_compiler:
-            lines.append("words as they stand, by the compiler that made the code:")
-            made = [(f"  {name}", f"{count:,}", f"{share:.1%}") for name, (count, share) in self.by_compiler.items()]
-            lines += align_columns(made)
+            made = [(f"  {name}", f"{count:,}", f"{rate:.1%}") for name, (count, rate) in self.by_compiler.items()]
+            lines += ["words as they stand, by the compiler that made the code:", *align_columns(made)]
         if self.misses:
             lines.append("most frequent statements that are not words, and what stands for them:")
             missed = [(f"{miss.count:,}", f"{miss.text}  →  {miss.fallback} ({miss.level})") for miss in self.misses]
@@ -108,22 +108,19 @@ class Coverage:
 
 
 def measure_coverage(statement_counts: Mapping[str, int], vocabulary: Vocabulary, *, num_misses: int = 20) -> Coverage:
-    """Looks up statements and counts how far each had to be generalised."""
+    """Look up statements and count how far each had to be generalized."""
     if num_misses < 0:
         raise InputError(f"num_misses is {num_misses}; expected 0 or more")
-    negative = next((text for text, count in statement_counts.items() if count < 0), None)
-    if negative is not None:
-        raise InputError(f"count of {negative!r} is {statement_counts[negative]}; expected 0 or more")
     word, level = vocabulary.encode(statement_counts)
     counts = np.fromiter(statement_counts.values(), np.int64, len(statement_counts))
     by_level = {member.name.lower(): int(counts[level == member].sum()) for member in BackoffLevel}
     unknown = (word == len(vocabulary) - 1) & (level != BackoffLevel.EXACT)
     texts = list(statement_counts)
     missed = np.flatnonzero((level != BackoffLevel.EXACT) & (counts > 0)).tolist()
-    missed.sort(key=lambda at: (-int(counts[at]), texts[at]))
+    missed.sort(key=lambda row: (-int(counts[row]), texts[row]))
     misses = (
-        Miss(texts[at], int(counts[at]), BackoffLevel(int(level[at])).name.lower(), vocabulary.words[word[at]])
-        for at in missed[:num_misses]
+        Miss(texts[row], int(counts[row]), BackoffLevel(int(level[row])).name.lower(), vocabulary.words[word[row]])
+        for row in missed[:num_misses]
     )
     return Coverage(int(counts.sum()), len(texts), by_level, int(counts[unknown].sum()), tuple(misses))
 
@@ -135,7 +132,7 @@ def evaluate_coverage(
     misses: int = 20,
     options: CompileOptions | None = None,
 ) -> Coverage:
-    """Counts how many statements of code an embedding has exactly, and how far the others back off.
+    """Count how many statements of code an embedding has exactly, and how far the others back off.
 
     Args:
         inputs: Files, folders and globs, and folders of corpora that `build_corpus` made.
@@ -151,10 +148,41 @@ def evaluate_coverage(
         AssetError: A corpus is damaged.
     """
     embedding = load_embedding(embedding)
-    found = count_statements(inputs, abstraction=embedding.abstraction, options=options)
-    coverage = measure_coverage(found.counts, embedding.vocabulary, num_misses=misses)
-    by_compiler = {}
-    for compiler, counts in sorted(found.by_compiler.items()):
-        one = measure_coverage(counts, embedding.vocabulary, num_misses=0)
-        by_compiler[compiler] = (one.num_statements, one.exact_rate)
-    return replace(coverage, failures=found.failures, by_compiler=by_compiler)
+    total: Counter[str] = Counter()
+    by_compiler: dict[str, Counter[str]] = {}
+    failures: dict[str, str] = {}
+    for name in inputs:
+        if Path(name, "report.json").is_file() and (widths := sorted(Path(name).glob("width-*"))):
+            total.update(_corpus_counts(name, widths[0], embedding.abstraction))
+            continue
+        for item in find_inputs([str(name)]):
+            try:
+                if item.error:
+                    raise InputError(item.error)
+                module = load_module(item.source, options=options, abstraction=embedding.abstraction)
+            except NccError as error:
+                failures[item.name] = str(error)
+                continue
+            except Exception as error:  # whatever it is, it is this input's alone
+                failures[item.name] = summarize_failure(item.name, error)
+                continue
+            seen = np.bincount(module.text_id, minlength=len(module.texts)).tolist()
+            statements = dict(zip(module.texts, seen, strict=True))
+            total.update(statements)
+            if module.compiler:
+                by_compiler.setdefault(module.compiler, Counter()).update(statements)
+    rates = {}
+    for compiler, counts in sorted(by_compiler.items()):
+        part = measure_coverage(counts, embedding.vocabulary, num_misses=0)
+        rates[compiler] = (part.num_statements, part.exact_rate)
+    coverage = measure_coverage(total, embedding.vocabulary, num_misses=misses)
+    return replace(coverage, failures=failures, by_compiler=rates)
+
+
+def _corpus_counts(name: str, width: Path, abstraction: Abstraction) -> dict[str, int]:
+    """Return how often each statement of a corpus that `build_corpus` made occurs."""
+    found = load_abstraction([name])
+    if found != abstraction:
+        raise InputError(f"{name}: was counted with {found}; the embedding has {abstraction}")
+    counts = load_counts(width)
+    return dict(zip(counts.texts, counts.statements.tolist(), strict=True))

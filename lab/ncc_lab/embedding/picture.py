@@ -9,7 +9,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +23,7 @@ from ncc.system.files.pages import render_page
 from ncc.system.files.writing import check_writable, write_output
 from ncc_lab.embedding.statements import exact_rows
 
-_FEWEST = 5
+_MIN_WORDS = 5
 
 _OPCODES = {
     "integer arithmetic": "add sub mul udiv sdiv urem srem",
@@ -51,7 +51,7 @@ FAMILIES = (*_OPCODES, "other")
 
 
 def family_of(text: str) -> str:
-    """The family of a statement or of any of its generalizations.
+    """Return the family of a statement or of any of its generalizations.
 
     >>> family_of("<%ID> = load i32, ptr <%ID>, align 4")
     'memory load'
@@ -61,19 +61,9 @@ def family_of(text: str) -> str:
     return _FAMILY_OF.get(opcode_of(text), "other")
 
 
-@dataclass(frozen=True)
-class Mark:
-    """How a family is drawn; colors that the color-blind tell apart, each used twice with another shape."""
-
-    color: str
-    shape: str
-
-
 _COLORS = ("#0072B2", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#882255", "#E69F00", "#666666")
-MARKS: dict[str, Mark] = {
-    family: Mark(_COLORS[at // 2], ("circle", "triangle")[at % 2]) for at, family in enumerate(FAMILIES)
-}
-"""The mark of every family."""
+MARKS = {family: (_COLORS[row // 2], ("circle", "triangle")[row % 2]) for row, family in enumerate(FAMILIES)}
+"""Color and shape of every family: colors that the color-blind tell apart, each used twice with another shape."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +75,7 @@ class Projection:
         xy: (n, 2) float32 coordinates; only distances between neighbors mean something.
         families: (n,) the family of each.
         texts: (n,) the statements.
-        method: Umap or tsne.
+        method: "umap" or "tsne".
     """
 
     rows: Ints32
@@ -101,10 +91,10 @@ class Projection:
         return f"The {len(self.rows):,} most frequent statements, by {name}"
 
     @property
-    def drawn_families(self) -> list[str]:
-        """Families that have a statement here, in the order of the legend."""
-        present = set(self.families)
-        return [family for family in FAMILIES if family in present]
+    def sizes(self) -> dict[str, int]:
+        """Family → how many statements are here, in the order of the legend."""
+        count = Counter(self.families)
+        return {family: count[family] for family in FAMILIES if family in count}
 
 
 def _umap(vectors: Floats32, seed: int) -> Floats32:
@@ -117,14 +107,8 @@ def _umap(vectors: Floats32, seed: int) -> Floats32:
             raise InputError(
                 "method 'umap' needs umap-learn, which is not installed: 'pip install umap-learn', or use method 'tsne'"
             ) from error
-        reducer = umap.UMAP(
-            n_neighbors=min(15, len(vectors) - 1),
-            metric="cosine",
-            init="pca",
-            random_state=seed,
-            n_jobs=1,
-        )
-        return reducer.fit_transform(vectors)
+        options = {"metric": "cosine", "init": "pca", "random_state": seed, "n_jobs": 1}
+        return umap.UMAP(n_neighbors=min(15, len(vectors) - 1), **options).fit_transform(vectors)
 
 
 def _tsne(vectors: Floats32, seed: int) -> Floats32:
@@ -139,15 +123,15 @@ METHODS: dict[str, Callable[[Floats32, int], Floats32]] = {"umap": _umap, "tsne"
 
 
 def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000, seed: int = 204) -> Projection:
-    """Lays the most frequent statements of an embedding out on a plane."""
+    """Lay the most frequent statements of an embedding out on a plane."""
     if method not in METHODS:
         raise InputError(f"method {method!r} is not one of {', '.join(METHODS)}")
     rows = exact_rows(embedding.vocabulary)
     rows = rows[np.argsort(-embedding.vocabulary.counts[rows], kind="stable")][: max(max_words, 0)]
-    if len(rows) < _FEWEST:
+    if len(rows) < _MIN_WORDS:
         raise InputError(
             f"{len(rows)} statements to show (max_words is {max_words}, the embedding has "
-            f"{len(exact_rows(embedding.vocabulary))}); expected {_FEWEST} or more"
+            f"{len(exact_rows(embedding.vocabulary))}); expected {_MIN_WORDS} or more"
         )
     xy = np.asarray(METHODS[method](l2_normalize(embedding.vectors[rows]), seed), np.float32)
     texts = tuple(embedding.vocabulary.words[row] for row in rows.tolist())
@@ -155,25 +139,23 @@ def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000
 
 
 def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
-    """Draws a projection as a PNG picture."""
+    """Draw a projection as a PNG picture."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 8), dpi=150, facecolor="white", layout="constrained")
     axes = figure.add_subplot()
     axes.set_axis_off()
     axes.set_title(projection.title, loc="left", fontsize=12, color="#222222")
-    sizes = Counter(projection.families)
-    of_family = np.array(projection.families)
+    sizes, families = projection.sizes, np.array(projection.families)
     handles = {}
-    for family in sorted(projection.drawn_families, key=lambda family: -sizes[family]):  # rare ones on top
-        x, y = projection.xy[of_family == family].T
-        mark = MARKS[family]
-        handles[family] = axes.scatter(
-            x, y, s=9, c=mark.color, marker={"circle": "o", "triangle": "^"}[mark.shape], linewidths=0, alpha=0.8
-        )
+    for family in sorted(sizes, key=lambda family: -sizes[family]):  # rare ones on top
+        x, y = projection.xy[families == family].T
+        color, shape = MARKS[family]
+        marker = {"circle": "o", "triangle": "^"}[shape]
+        handles[family] = axes.scatter(x, y, s=9, c=color, marker=marker, linewidths=0, alpha=0.8)
     legend = axes.legend(
-        [handles[family] for family in projection.drawn_families],
-        [f"{family} ({sizes[family]:,})" for family in projection.drawn_families],
+        [handles[family] for family in sizes],
+        [f"{family} ({size:,})" for family, size in sizes.items()],
         loc="upper left",
         bbox_to_anchor=(1.01, 1),
         frameon=False,
@@ -189,14 +171,17 @@ def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
 
 
 def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
-    """Writes a projection as one page that needs nothing else: pan, zoom, hover, search, families on and off."""
-    sizes = Counter(projection.families)
-    drawn = {family: number for number, family in enumerate(projection.drawn_families)}
+    """Write a projection as one page that needs nothing else: pan, zoom, hover, search, families on and off."""
+    sizes = projection.sizes
+    position = {family: index for index, family in enumerate(sizes)}
     points = [
-        [round(x, 4), round(y, 4), drawn[family]]
+        [round(x, 4), round(y, 4), position[family]]
         for (x, y), family in zip(projection.xy.tolist(), projection.families, strict=True)
     ]
-    families = [{"name": family, **asdict(MARKS[family]), "count": sizes[family]} for family in drawn]
+    families = [
+        {"name": family, "color": MARKS[family][0], "shape": MARKS[family][1], "count": size}
+        for family, size in sizes.items()
+    ]
     data = {"families": families, "points": points, "texts": projection.texts}
     write_output(path, render_page("words.html.j2", package="ncc_lab", title=projection.title, data=data).encode())
 

@@ -10,13 +10,12 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ncc.arrays import Ints32
-from ncc.errors import InputError
+from ncc.errors import check_positive
 from ncc.learning.embedding.vocabulary import Vocabulary
 from ncc_lab.embedding.statements import (
     Binary,
@@ -44,16 +43,8 @@ _Table = Mapping[Hashable, Mapping[Any, int]]
 """Row and column of a word in a grid, any rectangle of which is a question."""
 
 
-@dataclass(frozen=True)
-class QuestionKind:
-    """A kind of question.
-
-    Attributes:
-        group: One of `GROUPS`.
-        name: What the questions are about.
-        ask: From words to (num_questions, 4) int32 rows of the vocabulary: a, b, c, d.
-        in_paper: Whether the paper asks it.
-    """
+class QuestionKind(NamedTuple):
+    """A kind of question: its group of `GROUPS`, what it is about, and what asks words for (n, 4) rows a, b, c, d."""
 
     group: str
     name: str
@@ -66,7 +57,7 @@ def _stack(parts: Sequence[Ints32]) -> Ints32:
 
 
 def _rectangles(table: _Table, *, base: Hashable = None) -> Ints32:
-    """Every two rows of a table with every two columns that both have; with ``base``, only that column with others."""
+    """Return every two rows with every two columns that both have; with ``base``, only that column with others."""
     parts = []
     for upper, lower in itertools.combinations(table.values(), 2):
         common = sorted(upper.keys() & lower.keys(), key=_order)
@@ -121,7 +112,7 @@ def _by_flags(opcodes: Sequence[str], flags: frozenset[str] | None) -> Callable[
 
 
 def _float_of(integer: Binary) -> Binary:
-    """The floating-point operation that does what an integer one does, in the type of the same length and width."""
+    """Return the floating-point operation that does what an integer one does, in a type of the same width."""
     parts = vector_parts(integer.type)
     scalar = _EQUAL_TYPES.get(parts[1] if parts else integer.type, "none")
     operands = tuple("<FLOAT>" if operand == "<INT>" else operand for operand in integer.operands)
@@ -244,40 +235,25 @@ KINDS = (
 """All kinds, in the order of the paper's table."""
 
 
-@dataclass(frozen=True, eq=False)
-class QuestionSet:
-    """All questions of one kind.
+class QuestionSet(NamedTuple):
+    """The questions of a kind, (n, 4) rows of the vocabulary, and how many it allows; more where they are sampled."""
 
-    Attributes:
-        group: One of `GROUPS`.
-        kind: What the questions are about.
-        in_paper: Whether the paper asks it; only these count for the score of a group.
-        num_possible: Questions that the vocabulary allows; more than are asked where they were sampled.
-        rows: (num_questions, 4) int32 rows of the vocabulary, a, b, c, d.
-    """
-
-    group: str
-    kind: str
-    in_paper: bool
-    num_possible: int
+    kind: QuestionKind
     rows: Ints32
-
-    def __len__(self) -> int:
-        return len(self.rows)
+    num_possible: int
 
 
 def generate_questions(
     vocabulary: Vocabulary, *, max_questions: int = 200_000, seed: int = 204
 ) -> tuple[QuestionSet, ...]:
-    """Makes the questions that can be asked of a vocabulary.
+    """Make the questions that can be asked of a vocabulary.
 
-    Only words with a count above 0 that are not generalised forms take part. Mirrored forms of a question (b is to a
+    Only words with a count above 0 that are not generalized forms take part. Mirrored forms of a question (b is to a
     as d is to c, and so on) are the same question and asked once. A kind that no words fit is there, empty.
 
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
-    if max_questions < 1:
-        raise InputError(f"max_questions is {max_questions}; expected 1 or more")
+    check_positive(max_questions=max_questions)
     words = parse_words(vocabulary)
     generator = np.random.default_rng(seed)
     sets = []
@@ -285,5 +261,5 @@ def generate_questions(
         rows = possible = kind.ask(words)
         if len(possible) > max_questions:
             rows = possible[np.sort(generator.choice(len(possible), max_questions, replace=False))]
-        sets.append(QuestionSet(kind.group, kind.name, kind.in_paper, len(possible), rows))
+        sets.append(QuestionSet(kind, rows, len(possible)))
     return tuple(sets)

@@ -1,7 +1,8 @@
 """Parses words of the vocabulary into opcode, flags, types and operands, to make questions from."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +32,7 @@ _GENERAL = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Binary:
+class Binary(NamedTuple):
     """``<%ID> = opcode flags type first, second``."""
 
     opcode: str
@@ -41,8 +41,7 @@ class Binary:
     operands: tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Conversion:
+class Conversion(NamedTuple):
     """``<%ID> = opcode source <%ID> to target``, without flags."""
 
     opcode: str
@@ -52,15 +51,7 @@ class Conversion:
 
 @dataclass(frozen=True)
 class Element:
-    """An element taken out of a vector or a structure, or put into one.
-
-    Attributes:
-        opcode: Extractelement, insertelement, extractvalue or insertvalue.
-        type: Of the vector or structure.
-        index: Which element.
-        into: What is inserted into (``<%ID>``, ``poison``, …); empty where something is taken out.
-        value: What is inserted; empty where something is taken out.
-    """
+    """An element taken out of a vector or a structure, or put into one: then ``into`` and ``value`` say what."""
 
     opcode: str
     type: str
@@ -69,17 +60,16 @@ class Element:
     value: str = ""
 
 
-@dataclass(frozen=True)
-class ParsedWords:
+class ParsedWords(NamedTuple):
     """Words of the corpus by what they are, each with its row of the vocabulary."""
 
-    binaries: dict[Binary, int] = field(default_factory=dict)
-    conversions: dict[Conversion, int] = field(default_factory=dict)
-    elements: dict[Element, int] = field(default_factory=dict)
+    binaries: dict[Binary, int]
+    conversions: dict[Conversion, int]
+    elements: dict[Element, int]
 
 
 def is_exact(text: str) -> bool:
-    """Whether a word is a statement as it stands in a program, rather than a generalised form of one.
+    """Return whether a word is a statement as it stands in a program, rather than a generalized form of one.
 
     Forms that lack no more than flags or an alignment can't be told from statements and count as such.
 
@@ -90,50 +80,40 @@ def is_exact(text: str) -> bool:
 
 
 def exact_rows(vocabulary: Vocabulary) -> Ints32:
-    """Rows of the words that stand for statements of the corpus (count above 0) and are not generalised forms."""
+    """Return the rows of words that stand for statements of the corpus (count above 0), not of generalized forms."""
     seen = np.flatnonzero(vocabulary.counts > 0).tolist()
     return np.array([row for row in seen if is_exact(vocabulary.words[row])], np.int32)
 
 
 def parse_words(vocabulary: Vocabulary) -> ParsedWords:
-    """Takes apart the words that questions are made of, among those that stand for statements of the corpus."""
-    parsed = ParsedWords()
+    """Take apart the words that questions are made of, among those that stand for statements of the corpus."""
+    parsed = ParsedWords({}, {}, {})
     for row in exact_rows(vocabulary).tolist():
         text = vocabulary.words[row]
-        if found := _BINARY.fullmatch(text):
-            operands = (found["first"], found["second"])
-            parsed.binaries[Binary(found["opcode"], found["flags"].strip(), found["type"], operands)] = row
-        elif found := _CONVERSION.fullmatch(text):
-            parsed.conversions[Conversion(found["opcode"], found["source"], found["target"])] = row
-        elif found := _EXTRACT.fullmatch(text):
-            parsed.elements[Element(found["opcode"], found["type"], int(found["index"]))] = row
-        elif (found := _INSERT.fullmatch(text)) and _fits(found):
-            element = Element(found["opcode"], found["type"], int(found["index"]), found["into"], found["value"])
-            parsed.elements[element] = row
+        if match := _BINARY.fullmatch(text):
+            operands = (match["first"], match["second"])
+            parsed.binaries[Binary(match["opcode"], match["flags"].strip(), match["type"], operands)] = row
+        elif match := _CONVERSION.fullmatch(text):
+            parsed.conversions[Conversion(match["opcode"], match["source"], match["target"])] = row
+        elif match := _EXTRACT.fullmatch(text):
+            parsed.elements[Element(match["opcode"], match["type"], int(match["index"]))] = row
+        elif match := _INSERT.fullmatch(text):
+            index, vector = int(match["index"]), vector_parts(match["type"])
+            places = [vector[1]] * (index + 1) if vector else struct_fields(match["type"])
+            if index < len(places) and places[index] == match["value_type"]:
+                element = Element(match["opcode"], match["type"], index, match["into"], match["value"])
+                parsed.elements[element] = row
     return parsed
 
 
-def _fits(insert: re.Match[str]) -> bool:
-    """Whether what is inserted has the type of the place that it is put in."""
-    vector = vector_parts(insert["type"])
-    if vector:
-        return vector[1] == insert["value_type"]
-    fields = struct_fields(insert["type"])
-    return int(insert["index"]) < len(fields) and fields[int(insert["index"])] == insert["value_type"]
-
-
 def vector_parts(text: str) -> tuple[str, str] | None:
-    """Length and element type of a vector type, or None of any other.
-
-    >>> vector_parts("<4 x float>")
-    ('4', 'float')
-    """
-    found = _VECTOR_PARTS.fullmatch(text)
-    return (found["length"], found["element"]) if found else None
+    """Return length and element type of a vector type, ("4", "float"); None of any other."""
+    match = _VECTOR_PARTS.fullmatch(text)
+    return (match["length"], match["element"]) if match else None
 
 
 def struct_fields(text: str) -> tuple[str, ...]:
-    """Types of the fields of a structure type, not of those nested in it; () for any other type.
+    """Return the types of the fields of a structure type, not of those nested in it; () for any other type.
 
     >>> struct_fields("{ i32, { ptr, i64 }, [2 x i8] }")
     ('i32', '{ ptr, i64 }', '[2 x i8]')
