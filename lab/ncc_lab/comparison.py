@@ -15,7 +15,7 @@ from ncc.errors import InputError
 from ncc.learning.heads.figures import Estimate
 from ncc.system.files.writing import write_output
 from ncc_lab.figures import SEED, estimate, show
-from ncc_lab.frame import Cell, CellKeys, Kind, Method, S, Task, run_cells
+from ncc_lab.frame import Cell, Kind, Method, S, Task, name_cells, run_cells
 from ncc_lab.tables import Picture, Table, Tabular, page
 
 
@@ -109,10 +109,10 @@ def compare(
     if not seeds:
         raise InputError("expected at least one seed, found none")
     folds = {name: {seed: task.protocols[name].folds(seed) for seed in seeds} for name in protocols}
-    keys = CellKeys(cache, task.samples)
+    file_of = name_cells(cache, task.samples)
     runs = [
         [
-            Cell(method, name, seed, fold, split, keys.file(method, seed, fold, split))
+            Cell(method, name, seed, fold, split, file_of(method, seed, fold, split))
             for seed in seeds[: num_slow_seeds if method.is_slow else None]
             for fold, split in enumerate(folds[name][seed])
         ]

@@ -3,8 +3,9 @@
 A method never sees the answers of the rows that it is tested on: they are hidden in the table that it is given.
 """
 
+import functools
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ncc.arrays import Floats, Ints, Split
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError, NccError, check_positive
 from ncc.learning.data.registry import cache_folder
 from ncc.system.files.writing import check_folder, write_atomically
 from ncc_lab.figures import DRAWS, Columns, Figure
@@ -174,16 +175,11 @@ class Cell:
         return (predicted, seconds) if is_whole and np.isfinite(predicted).all() else None
 
 
-def _run_cell(number: int, cell: Cell, samples: Samples) -> tuple[int, tuple[Floats, float]]:
-    return number, cell.run(samples)
-
-
 def run_cells(
     cells: Sequence[Cell], samples: Samples, jobs: int, progress: Callable[[str], None] | None
 ) -> list[tuple[Floats, float]]:
     """Return each cell's result, from its file if it is there; each is kept as soon as it is known."""
-    if jobs < 1:
-        raise InputError(f"jobs is {jobs}; expected 1 or more")
+    check_positive(jobs=jobs)
     results: dict[int, tuple[Floats, float]] = {}
 
     def keep(number: int, result: tuple[Floats, float]) -> None:
@@ -194,51 +190,43 @@ def run_cells(
             progress(f"{len(results)} of {len(cells)}: {name}")
 
     for number, cell in enumerate(cells):
-        if known := cell.read():
-            keep(number, known)
-    missing = [(number, cell, samples) for number, cell in enumerate(cells) if number not in results]
-    for number, result in _in_parallel(missing, jobs):
-        keep(number, result)
-    return [results[number] for number in range(len(cells))]
-
-
-def _in_parallel(missing: Sequence[tuple[int, Cell, Samples]], jobs: int) -> Iterator[tuple[int, Any]]:
+        if cached := cell.read():
+            keep(number, cached)
+    missing = [number for number in range(len(cells)) if number not in results]
     if jobs == 1 or len(missing) < 2:
-        yield from (_run_cell(*arguments) for arguments in missing)
-        return
+        for number in missing:
+            keep(number, cells[number].run(samples))
+        return [results[number] for number in range(len(cells))]
     with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
         # Not memory-mapped, or methods would get arrays that they can't write to, as they don't with one job.
         parallel = Parallel(return_as="generator_unordered", max_nbytes=None)
     try:
-        yield from parallel(delayed(_run_cell)(*arguments) for arguments in missing)
+        for number, result in parallel(delayed(_run_cell)(number, cells[number], samples) for number in missing):
+            keep(number, result)
     except BrokenProcessPool as error:
         raise NccError("a process that ran folds died, probably out of memory; try fewer jobs") from error
+    return [results[number] for number in range(len(cells))]
 
 
-@dataclass(frozen=True, eq=False)
-class CellKeys:
-    """Names the files that keep cells, by all that their results depend on.
+def _run_cell(number: int, cell: Cell, samples: Samples) -> tuple[int, tuple[Floats, float]]:
+    return number, cell.run(samples)
 
-    Attributes:
-        cache: Folder of the files; None keeps none.
-        samples: What methods are run on.
+
+def name_cells(cache: Path | None, samples: Samples) -> Callable[[Method[Any], int, int, Split], Path | None]:
+    """Return what names the file of a cell by all that its result depends on; no file where nothing is kept.
+
+    Samples, methods and libraries are hashed once, not for every fold.
     """
-
-    cache: Path | None
-    samples: Samples
-    _known: dict[int, str] = field(default_factory=dict)
-
-    def file(self, method: Method[Any], seed: int, fold: int, split: Split) -> Path | None:
-        """Return the file of a cell: samples, method and libraries are hashed once, not for every fold."""
-        if not self.cache:
-            return None
-        if not self._known:
-            self._known[0] = content_hash(vars(self.samples))
-        if id(method) not in self._known:
-            libraries = [version(name) for name in ("numpy", "scikit-learn", "torch")]
-            self._known[id(method)] = content_hash((method.name, method.version, method.key, libraries))
-        key = content_hash((self._known[0], self._known[id(method)], seed, fold, split))
-        return self.cache / f"{key}.npz"
+    if not cache:
+        return lambda _method, _seed, _fold, _split: None
+    of_samples = content_hash(vars(samples))
+    libraries = [version(name) for name in ("numpy", "scikit-learn", "torch")]
+    of_method = functools.cache(
+        lambda method: content_hash(
+            (method.name, method.version, method.key, libraries)
+        )  # methods are told by identity
+    )
+    return lambda method, *place: cache / f"{content_hash((of_samples, of_method(method), *place))}.npz"
 
 
 def choose(what: str, name: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -260,8 +248,7 @@ def choose_methods(patterns: Sequence[str] | None, known: Iterable[str]) -> list
 
 def seeds_from(first: int, number: int) -> range:
     """Return the seeds of so many runs."""
-    if number < 1:
-        raise InputError(f"seeds is {number}; expected 1 or more")
+    check_positive(seeds=number)
     return range(first, first + number)
 
 

@@ -1,16 +1,13 @@
-"""SVG drawings of comparisons, for light and dark screens: figures with intervals, regret, reliability.
+"""SVG drawings of comparisons, for light and dark screens: figures with intervals.
 
 Every drawing is a grid of panels, two to a row, with the names of methods on the left.
 """
 
 import io
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.system.files.text import escape_control
 from ncc_lab.comparison import Result
@@ -32,8 +29,6 @@ LOOKS: dict[Kind, tuple[str, str]] = {
 _WIDTH_IN = 9.6
 _PX_PER_IN = 96
 _MAX_LETTERS = 38
-_MAX_RELIABILITIES = 4
-_TICKS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _HEAD = (
     "<style>svg { color: #1d2126; } @media (prefers-color-scheme: dark) { svg { color: #e4e7ea; } }"
     " text { font-family: 'DejaVu Sans', Verdana, sans-serif !important; }</style>"
@@ -98,22 +93,17 @@ def draw_panels(
 
 
 def draw_comparison(results: Sequence[Result]) -> dict[str, Picture]:
-    """Return the pictures of one task's results by title: the first two ranked figures, regret, reliability."""
-    task = results[0].task
-    ranked = [name for name, figure in task.figures.items() if figure.is_better_high][:3]
-    titles = {name: name.replace("_", " ").capitalize() for name in ranked}
-    pictures = {title: draw_figure(results, name) for name, title in titles.items()}
-    if all("log_share" in terms for result in results for terms in result.terms):
-        pictures["Rows within a factor of the best choice's time"] = draw_regret(results)
-    sure = [result for result in results if all("probability" in terms for terms in result.terms)]
-    if sure:
-        pictures["Stated probability against what happened"] = draw_reliability(sure)
-    return pictures
+    """Return the pictures of one task's results by title: the first three ranked figures."""
+    ranked = [name for name, figure in results[0].task.figures.items() if figure.is_better_high][:3]
+    return {name.replace("_", " ").capitalize(): draw_figure(results, name) for name in ranked}
 
 
 def draw_figure(results: Sequence[Result], name: str) -> Picture:
     """Draw a figure of every method with its interval, a panel for each protocol; a broken line is a perfect choice."""
-    figure, panels = results[0].task.figures[name], _by_protocol(results)
+    figure = results[0].task.figures[name]
+    panels: dict[str, list[Result]] = {}
+    for result in results:
+        panels.setdefault(result.protocol, []).append(result)
     names = list(dict.fromkeys(result.method for result in results))
     titles = list(panels)
 
@@ -124,7 +114,7 @@ def draw_figure(results: Sequence[Result], name: str) -> Picture:
         axes.tick_params(length=0)
         axes.set_xlabel(name.replace("_", " "))
         if figure.unit == "%":
-            axes.xaxis.set_major_formatter(_percent)
+            axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
         else:
             axes.axvline(1.0, color=INK, linewidth=0.8)
             axes.axvline(panels[titles[index]][0].oracle.scores[""][name].value, color=INK, linewidth=1, linestyle="--")
@@ -138,74 +128,3 @@ def draw_figure(results: Sequence[Result], name: str) -> Picture:
     tops = (f"{title}: highest {one.method}, {figure.show(one.scores[''][name].value)}" for title, one in best.items())
     alt = f"{name.replace('_', ' ')} of every method, by protocol. {'; '.join(tops)}."
     return draw_panels(titles, paint, height_in=0.9 + 0.21 * len(names), share="both", alt=alt)
-
-
-def fraction_within(slowdown: Floats, limits: Floats) -> Floats:
-    """Return the fraction of rows that are slowed down by at most each limit, (k,) float64."""
-    # a choice as good as the best may differ from it in the last digit
-    return np.searchsorted(np.sort(slowdown), limits * (1 + 1e-12), side="right") / len(slowdown)
-
-
-def draw_regret(results: Sequence[Result]) -> Picture:
-    """Draw how much slower rows run than with a perfect choice, as cumulative distributions, seeds pooled."""
-    panels = _by_protocol(results)
-    titles = list(panels)
-    slowdowns = {id(one): np.concatenate([np.exp(-terms["log_share"]) for terms in one.terms]) for one in results}
-    limits = np.geomspace(1, max(1.1, *(float(rows.max()) for rows in slowdowns.values())), 100)
-    first = next(iter(results[0].task.figures))
-
-    def paint(axes: "Axes", index: int) -> None:
-        chosen = panels[titles[index]]
-        best = {one.kind: one for one in sorted(chosen, key=lambda one: one.scores[""][first].value)}
-        for one in chosen:
-            is_best = best[one.kind] is one
-            style: dict[str, Any] = {"linewidth": 1.8, "label": clip(one.method), "zorder": 3} if is_best else {}
-            style = style or {"linewidth": 0.6, "alpha": 0.35}
-            within = fraction_within(slowdowns[id(one)], limits)
-            axes.step(limits, within, where="post", color=LOOKS[one.kind][0], **style)
-        ticks = [tick for tick in _TICKS if tick <= limits[-1]][:: 2 if limits[-1] > 10 else 1]
-        axes.set_xscale("log")
-        axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
-        axes.minorticks_off()
-        axes.set_xlabel("time over that of the best choice")
-        axes.yaxis.set_major_formatter(_percent)
-        axes.grid(alpha=0.18, linewidth=0.6)
-        axes.legend(loc="lower right", frameon=False, fontsize=8)
-
-    return draw_panels(titles, paint, height_in=3.0, share="y", alt="Cumulative distributions of the slowdown.")
-
-
-def draw_reliability(results: Sequence[Result], bins: int = 10) -> Picture:
-    """Draw the stated probability of the GPU against how often it was faster, for the first four methods."""
-    panels = _by_protocol(results)
-    titles = list(panels)
-
-    def paint(axes: "Axes", index: int) -> None:
-        axes.plot([0, 1], [0, 1], color=INK, linewidth=0.8)
-        for style, one in zip(("-", "--", "-.", ":"), panels[titles[index]][:_MAX_RELIABILITIES], strict=False):
-            stated, true = (np.concatenate([terms[name] for terms in one.terms]) for name in ("probability", "is_gpu"))
-            bin_of = np.minimum((stated * bins).astype(np.int64), bins - 1)
-            count = np.bincount(bin_of, minlength=bins)
-            used = count > 0
-            x, y = (np.bincount(bin_of, values, bins)[used] / count[used] for values in (stated, true))
-            color, shape = LOOKS[one.kind]
-            axes.plot(x, y, color=color, linestyle=style, linewidth=1.4, marker=shape, label=clip(one.method, 26))
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(_percent)
-        axes.set_xlabel("stated probability of the GPU")
-        axes.set_ylabel("GPU was faster")
-        axes.grid(alpha=0.18, linewidth=0.6)
-        axes.legend(loc="upper left", frameon=False, fontsize=8)
-
-    return draw_panels(titles, paint, height_in=3.4, alt="Stated probability of the GPU against what happened.")
-
-
-def _percent(value: float, _position: float) -> str:
-    return f"{100 * value:.0f}%"
-
-
-def _by_protocol(results: Sequence[Result]) -> Mapping[str, list[Result]]:
-    panels: dict[str, list[Result]] = {}
-    for result in results:
-        panels.setdefault(result.protocol, []).append(result)
-    return panels

@@ -18,7 +18,8 @@ import torch
 import ncc_lab
 from lab.tests.rooms import mean
 from ncc.errors import InputError, NccError
-from ncc_lab import Comparison, HoldOut, Method, Result, Subset, Task, compare
+from ncc_lab import Comparison, HoldOut, Method, Subset, Task, compare
+from tests.support.refuses import refuses
 
 try:
     import cloudpickle
@@ -278,27 +279,26 @@ def wrong(answer: Callable[[int, int], Any]) -> Method[Numbers]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("answer", "nouns"),
     [
-        (lambda n, fold: np.full(n, np.nan if fold == 1 else 0), r"fold 1: .* shape \(4,\) with 4 not finite"),
-        (lambda n, fold: np.full((n, 3), [0, np.inf, 0]), r"fold 0: .* shape \(4, 3\) with 4 not finite"),
-        (lambda n, fold: np.zeros(n - 1), r"fold 0: expected finite numbers for 4 rows, found shape \(3,\)"),
-        (lambda n, fold: np.zeros((n, 2, 2)), r"fold 0: .* found shape \(4, 2, 2\)"),
-        (lambda n, fold: np.zeros((n, 1 + fold)), r"thirds: expected 1 numbers a row, found \[1, 2, 3\]"),
-        (lambda n, fold: np.zeros((n, 2)), r"thirds: expected 1 numbers a row, found \[2\]"),
-        (lambda n, fold: np.full(n, 1e7), "expected small numbers"),
+        (lambda n, fold: np.full(n, np.nan if fold == 1 else 0), ("fold 1", "4 not finite")),
+        (lambda n, fold: np.full((n, 3), [0, np.inf, 0]), ("fold 0", "(4, 3)")),
+        (lambda n, fold: np.zeros(n - 1), ("fold 0", "4 rows", "(3,)")),
+        (lambda n, fold: np.zeros((n, 2, 2)), ("fold 0", "(4, 2, 2)")),
+        (lambda n, fold: np.zeros((n, 1 + fold)), ("thirds", "[1, 2, 3]")),
+        (lambda n, fold: np.full(n, 1e7), ("small numbers",)),
     ],
 )
-def test_unusable_answers_are_refused(numbers: Numbers, answer: Any, message: str) -> None:
-    with pytest.raises(InputError, match=rf"method 'wrong'.* {message}"):
+def test_unusable_answers_are_refused(numbers: Numbers, answer: Any, nouns: tuple[str, ...]) -> None:
+    with refuses(InputError, "wrong", *nouns):
         run(numbers, wrong(answer))
 
 
 @pytest.mark.usefixtures("other_processes_know_this_module")
 def test_errors_and_deaths_of_other_processes_are_raised_here(numbers: Numbers) -> None:
-    with pytest.raises(InputError, match=r"method 'wrong', fold \d: expected finite numbers for 4 rows"):
+    with refuses(InputError, "wrong", "fold", "4 rows"):
         run(numbers, wrong(lambda n, fold: np.full(n, np.nan)), jobs=2)
-    with pytest.raises(NccError, match="a process that ran folds died"):
+    with refuses(NccError, "process", "jobs"):
         run(numbers, wrong(lambda n, fold: os.kill(os.getpid(), signal.SIGKILL)), jobs=2)
 
 
@@ -314,9 +314,9 @@ def test_a_fold_has_one_thread(numbers: Numbers) -> None:
 
 
 def test_no_jobs_and_no_seeds_are_refused(numbers: Numbers) -> None:
-    with pytest.raises(InputError, match="jobs is 0; expected 1 or more"):
+    with refuses(InputError, "jobs", "0"):
         run(numbers, jobs=0)
-    with pytest.raises(InputError, match="at least one seed"):
+    with refuses(InputError, "seed"):
         run(numbers, seeds=())
 
 
@@ -391,15 +391,3 @@ def test_a_page_needs_nothing_else_and_escapes_names(found: Comparison, tmp_path
     assert "\x00" not in page
     assert page == found.to_page({"command": "ncc evaluate <numbers>"})
     assert "<table>" in found._repr_html_()
-
-
-def test_a_page_needs_results() -> None:
-    with pytest.raises(InputError, match="at least one"):
-        Comparison(()).to_page({})
-
-
-def test_a_result_may_come_from_elsewhere(numbers: Numbers) -> None:
-    task = task_of(numbers)
-    predicted = numbers.y[None, :, None] + 1
-    result = Result(task=task, protocol="thirds", method="given", kind="ours", seeds=(1,), predicted=predicted)
-    assert Comparison((result,)).value("given", "error") == pytest.approx(1)

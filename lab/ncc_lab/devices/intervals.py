@@ -8,10 +8,9 @@ References: Vovk et al. 2005 (split and Mondrian conformal prediction); Rasmusse
 (variance of a projected process); Lakshminarayanan et al. 2017 (ensembles); Guo et al. 2017 (calibration, temperature).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -40,12 +39,12 @@ _PERCENTS = (100, 75, 50, 25)
 _BINS = 10
 _GROUPS = 5
 _CLUSTERS = 4
-_FEWEST_SUITES = 4
-_SAMPLE = 500
+_MIN_SUITES = 4
+_MAX_SAMPLE = 500
 
 
 class Claims(NamedTuple):
-    """What is said of n launches: the log ratio, both ends of its 80 % interval, and the probability of its sign."""
+    """Claims about n launches: the log ratio, both ends of its 80 % interval, and the probability of its sign."""
 
     ratio: Floats
     low: Floats
@@ -53,45 +52,29 @@ class Claims(NamedTuple):
     sure: Floats
 
 
-@dataclass(frozen=True, kw_only=True)
-class IntervalScore:
-    """What claims are worth.
+def score_claims(claims: Claims, measured: Floats) -> dict[str, Any]:
+    """Score claims by the log ratios that were measured, (n,).
 
-    Attributes:
-        coverage: Share of measured log ratios in the 80 % interval.
-        width: Median width of that in log units.
-        calibration_error: Mean distance between confidence and accuracy over ten bins of confidence.
-        confidence: Mean of it.
-        surest: Accuracy among the most confident 100, 75, 50 and 25 % of launches.
+    coverage is the fraction of ratios in the 80 % interval, width its median in log units, calibration_error the mean
+    distance between confidence and accuracy over ten bins of confidence, confidence its mean, and surest the accuracy
+    among the most confident 100, 75, 50 and 25 % of launches.
     """
-
-    coverage: float
-    width: float
-    calibration_error: float
-    confidence: float
-    surest: Mapping[str, float]
-
-
-def score_claims(claims: Claims, measured: Floats) -> IntervalScore:
-    """Scores of what was said of launches, by the log ratios that were measured."""
     right = (claims.ratio > 0) == (measured > 0)
-    return IntervalScore(
-        coverage=round(float(((claims.low <= measured) & (measured <= claims.high)).mean()), 4),
-        width=round(float(np.median(claims.high - claims.low)), 4),
-        calibration_error=round(calibration_error(claims.sure, right, _BINS, 0.5), 4),
-        confidence=round(float(claims.sure.mean()), 4),
-        surest={
-            f"{percent}%": round(one, 4)
-            for percent, one in zip(_PERCENTS, accuracy_of_surest(right, claims.sure, _PERCENTS), strict=True)
-        },
-    )
+    surest = accuracy_of_surest(right, claims.sure, _PERCENTS)
+    return {
+        "coverage": round(float(((claims.low <= measured) & (measured <= claims.high)).mean()), 4),
+        "width": round(float(np.median(claims.high - claims.low)), 4),
+        "calibration_error": round(calibration_error(claims.sure, right, _BINS, 0.5), 4),
+        "confidence": round(float(claims.sure.mean()), 4),
+        "surest": {f"{percent}%": round(one, 4) for percent, one in zip(_PERCENTS, surest, strict=True)},
+    }
 
 
 def group_trials(samples: LaunchSamples, trials: OutOfFold, kind: Model, seed: int) -> list[FoldPrediction]:
     """Suites held out, or where there are fewer than four of them, clusters of kernels of like code."""
     from sklearn.cluster import KMeans
 
-    if len(trials.suites) >= _FEWEST_SUITES:
+    if len(trials.suites) >= _MIN_SUITES:
         return trials.suites
     kernels, owner = np.unique(samples.columns[:, CODE], axis=0, return_inverse=True)
     number = min(_CLUSTERS, len(kernels))
@@ -242,7 +225,7 @@ def _variance(
         return Claims(ratio, low, high, ndtr(np.abs(learned - compress_ratio(-base)) / deviation))
     models = [model, *(one.model for part in trials for one in part)]
     said = [predict_targets(one, tested.columns, tested.sequences)[:, 1] for one in models]
-    some = np.random.default_rng(0).permutation(len(samples.columns))[:_SAMPLE]
+    some = np.random.default_rng(0).permutation(len(samples.columns))[:_MAX_SAMPLE]
     trained = predict_targets(model, samples.columns[some], samples.sequences[some])
     noise = np.mean((trained[:, 1] - (samples.targets - samples.base)[some, 1]) ** 2)
     deviation = np.sqrt(np.var(said, axis=0) + noise)

@@ -4,7 +4,6 @@ Reference: Cummins et al., CGO 2017 (data); Angelopoulos and Bates 2023 (coverag
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
@@ -101,7 +100,7 @@ def _score(
     for name, parts in claims.items():
         rows = np.concatenate([one for one, _ in parts])
         joined = Claims(*(np.concatenate(arrays) for arrays in zip(*(some for _, some in parts), strict=True)))
-        intervals[name] = asdict(score_claims(joined, measured[rows]))
+        intervals[name] = score_claims(joined, measured[rows])
     return measure_times(table, answers), {"risk": _risk(measured, answers), "intervals": intervals}
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import check_positive
 from ncc.learning.embedding.backoff import opcode_of
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Neighbors, load_embedding, normalize
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Neighbors, l2_normalize, load_embedding
 from ncc_lab.embedding.questions import QuestionSet, generate_questions
 from ncc_lab.embedding.statements import exact_rows
 from ncc_lab.figures import show
@@ -52,13 +52,13 @@ def rank_answers(embedding: Embedding, questions: Ints32) -> Ints32:
     Questions are (n, 4) rows a, b, c, d. The first of (n, 2) counts is with the question's own words, as the paper
     counts; the second without a, b and c, as word2vec's tool does.
     """
-    vectors = normalize(embedding.vectors)
+    vectors = l2_normalize(embedding.vectors)
     candidates = np.ascontiguousarray(vectors[embedding.vocabulary.counts > 0].T)
     ranks = np.zeros((len(questions), 2), np.int32)
     for start in range(0, len(questions), _BLOCK):
         block = slice(start, start + _BLOCK)
         a, b, c, d = vectors[questions[block].T]
-        target = normalize(c + b - a)
+        target = l2_normalize(c + b - a)
         least = np.einsum("ij,ij->i", target, d) - _TIE
         ranks[block] = np.count_nonzero(target @ candidates >= least[:, None], axis=1)[:, None] - 1
         ranks[block, 1] -= sum(np.einsum("ij,ij->i", target, word) >= least for word in (a, b, c))
@@ -108,7 +108,7 @@ def score_distance(embedding: Embedding) -> pd.DataFrame:
     corpus has take no part. Columns are category, num_words, num_comparisons and percent.
     """
     rows = exact_rows(embedding.vocabulary)
-    vectors = normalize(embedding.vectors[rows])
+    vectors = l2_normalize(embedding.vectors[rows])
     opcodes = [opcode_of(embedding.vocabulary.words[row]) for row in rows.tolist()]
     scores = []
     for category, members in CATEGORIES.items():

@@ -8,8 +8,7 @@ The same function compiled at several levels is a true pair, different functions
 
 import argparse
 import hashlib
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from pathlib import Path
@@ -38,7 +37,6 @@ def calibrate(
     levels: Sequence[str] = ("1", "2", "s"),
     pooler: Pooler | None = None,
     min_statements: int = 10,
-    progress: Callable[[str], None] | None = None,
     **about: Any,
 ) -> Calibration:
     """Calibrate similarities on the functions of source that nothing was trained on."""
@@ -48,7 +46,7 @@ def calibrate(
     at_level: list[dict[tuple[str, str], tuple[Floats32, int]]] = [{} for _ in levels]
     files = find_inputs(inputs)
     num_failed = 0
-    for number, file in enumerate(files, 1):
+    for file in files:
         try:
             if file.error:
                 raise InputError(file.error)
@@ -63,8 +61,6 @@ def calibrate(
             continue
         for functions, module in zip(at_level, builds, strict=True):
             functions.update(_functions(module, pooler, min_statements))
-        if progress:
-            progress(f"{number} of {len(files)} files")
     names = sorted(set.intersection(*(set(functions) for functions in at_level)))
     vectors = [np.array([functions[name][0] for name in names]) for functions in at_level]
     texts = np.array([[functions[name][1] for name in names] for functions in at_level])
@@ -75,12 +71,8 @@ def calibrate(
 def fit_calibration(pooler_id: str, vectors: Sequence[Floats32], text: Ints | None = None, **about: Any) -> Calibration:
     """Count how similar pairs of the same function are, and pairs of different ones.
 
-    Args:
-        pooler_id: What made the vectors.
-        vectors: For each build, (num_functions, dim) float32 rows of length 1, functions in one order.
-        text: (num_builds, num_functions) int64 hash of each function's statements; different functions with the same
-            statements are left out, since nothing distinguishes them.
-        about: Further fields of the file.
+    Vectors are for each build (num_functions, dim) rows of length 1, functions in one order; ``text`` are hashes of
+    their statements, (num_builds, num_functions): different functions with the same statements are left out.
     """
     if len(vectors) < 2 or min(map(len, vectors)) < 2:
         raise InputError(
@@ -109,7 +101,7 @@ def fit_calibration(pooler_id: str, vectors: Sequence[Floats32], text: Ints | No
 
 
 def _functions(module: Module, pooler: Pooler, min_statements: int) -> dict[tuple[str, str], tuple[Floats32, int]]:
-    """(file, function) → its vector and a hash of its statements."""
+    """Return (file, function) → its vector and a hash of its statements."""
     functions = np.flatnonzero(np.diff(module.function_start) >= min_statements).tolist()
     vectors = l2_normalize(pooler.vectors(module, functions))
     rows = {}
@@ -130,28 +122,16 @@ def main() -> None:
     parser.add_argument("--pooling", help="what makes the vectors, as for ncc embed")
     parser.add_argument("--embedding", metavar="FOLDER")
     parser.add_argument("--encoder", metavar="FOLDER")
-    parser.add_argument("--min-statements", type=int, default=10, metavar="N", help="leave out smaller functions")
     args = parser.parse_args()
     try:
         check_writable(args.output)
-        calibration = calibrate(
-            args.inputs,
-            levels=args.levels.split(","),
-            pooler=load_pooler(args.pooling, args.embedding, args.encoder),
-            min_statements=args.min_statements,
-            progress=lambda line: print(line, file=sys.stderr),
-            command=command_line(),
-        )
-        save_calibration(calibration, args.output)
+        pooler = load_pooler(args.pooling, args.embedding, args.encoder)
+        made = calibrate(args.inputs, levels=args.levels.split(","), pooler=pooler, command=command_line())
+        save_calibration(made, args.output)
     except NccError as error:
         raise SystemExit(str(error)) from error
-    about = calibration.about
-    print(
-        f"{calibration.pooler_id}: {about['same_pairs']} pairs of the same function, {about['other_pairs']} of others"
-    )
-    for num_functions in (1_000, 100_000):
-        for rate in (0.5, 0.9, 0.99):
-            print(f"  {num_functions:,} functions: {rate:.0%} true from {calibration.threshold(rate, num_functions)}")
+    pairs = f"{made.about['same_pairs']} pairs of the same function, {made.about['other_pairs']} of others"
+    print(f"{made.pooler_id}: {pairs}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The report of a sweep: tables for a terminal, and a page of the same tables with pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ncc_lab.figures import show
@@ -164,10 +164,7 @@ def draw_sweep(sweep: ScalingSweep) -> dict[str, Picture]:
     pictures = {"Speedup over ranks": _draw_speedups(sweep, by_size=False)}
     if sweep.break_even:
         pictures["Speedup over the size of the model"] = _draw_speedups(sweep, by_size=True)
-    return pictures | {
-        "Seconds by phase": _draw_phases(sweep),
-        "Accuracy on the validation programs over time": _draw_accuracy(sweep),
-    }
+    return pictures
 
 
 def _draw_speedups(sweep: ScalingSweep, *, by_size: bool) -> Picture:
@@ -201,8 +198,9 @@ def _draw_speedups(sweep: ScalingSweep, *, by_size: bool) -> Picture:
                 x, y, low, high = zip(*points, strict=True)
                 below = [middle - end for middle, end in zip(y, low, strict=True)]
                 above = [end - middle for middle, end in zip(y, high, strict=True)]
-                look = {**_look(number), "markersize": 4.5, "linewidth": 1.2, "capsize": 3}
-                axes.errorbar(x, y, yerr=(below, above), **look, label=clip(line))
+                color, shape = _COLORS[number % len(_COLORS)], _SHAPES[number % len(_SHAPES)]
+                look: dict[str, Any] = {"color": color, "marker": shape, "markersize": 4.5, "linewidth": 1.2}
+                axes.errorbar(x, y, yerr=(below, above), capsize=3, label=clip(line), **look)
         axes.set_xlabel("million weights" if by_size else "ranks")
         axes.set_ylabel("speedup, end to end")
         axes.grid(alpha=0.18, linewidth=0.6)
@@ -211,61 +209,3 @@ def _draw_speedups(sweep: ScalingSweep, *, by_size: bool) -> Picture:
     titles = [f"{panel} ranks" if by_size else f"hidden {panel}" for panel in panels]
     over = "weights" if by_size else "ranks"
     return draw_panels(titles, paint, height_in=3.2, share="y", alt=f"Curves of speedup over the number of {over}.")
-
-
-def _draw_phases(sweep: ScalingSweep) -> Picture:
-    """Draw the median seconds of each phase, a bar for each setting."""
-    settings = list(sweep.phases)
-
-    def paint(axes: "Axes", _: int) -> None:
-        left = [0.0] * len(settings)
-        for number, phase in enumerate(PHASES):
-            seconds = [sweep.phases[setting][phase] for setting in settings]
-            hatch = "" if number < len(_COLORS) else "////"
-            color = _COLORS[number % len(_COLORS)]
-            axes.barh(
-                range(len(settings)), seconds, left=left, color=color, hatch=hatch, label=phase.removesuffix("_s")
-            )
-            left = [before + more for before, more in zip(left, seconds, strict=True)]
-        axes.set_yticks(range(len(settings)), [clip(setting.to_text(), 52) for setting in settings])
-        axes.invert_yaxis()
-        axes.set_xlabel("seconds of the first rank")
-        figure = axes.get_figure()
-        assert figure is not None
-        figure.legend(loc="outside lower center", ncols=6, frameon=False)
-
-    height, alt = 1.4 + 0.26 * len(settings), "A bar for each setting, made of phases."
-    return draw_panels(["Where the time went"], paint, height_in=height, columns=1, alt=alt)
-
-
-def _draw_accuracy(sweep: ScalingSweep) -> Picture:
-    """Draw the accuracy on validation programs over seconds, a line for each run, a panel for each model size."""
-    sizes = sorted(set(sweep.config.hidden))
-    lines = list(dict.fromkeys(replace(result.run.setting, hidden=0) for result in sweep.results))
-
-    def paint(axes: "Axes", panel: int) -> None:
-        for result in sweep.results:
-            setting = result.run.setting
-            if result.measured and setting.hidden == sizes[panel]:
-                label = clip(setting.to_text().rpartition(",")[0])
-                if label in axes.get_legend_handles_labels()[1]:
-                    label = ""
-                seconds = [epoch.seconds for epoch in result.measured.epochs]
-                accuracy = [epoch.accuracy for epoch in result.measured.epochs]
-                look = _look(lines.index(replace(setting, hidden=0)))
-                axes.plot(seconds, accuracy, **look, markersize=3.5, linewidth=1, label=label)
-        if sweep.config.target is not None:
-            axes.axhline(sweep.config.target, color=INK, linewidth=0.8, linestyle="--")
-        axes.set_xlabel("seconds, end to end")
-        axes.set_ylabel("accuracy on validation programs")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
-        axes.grid(alpha=0.18, linewidth=0.6)
-        if axes.get_legend_handles_labels()[1]:
-            axes.legend(loc="lower right", frameon=False)
-
-    titles = [f"hidden {size}" for size in sizes]
-    return draw_panels(titles, paint, height_in=3.4, share="y", alt="Curves of accuracy over seconds.")
-
-
-def _look(number: int) -> dict[str, Any]:
-    return {"color": _COLORS[number % len(_COLORS)], "marker": _SHAPES[number % len(_SHAPES)]}

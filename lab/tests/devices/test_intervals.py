@@ -20,11 +20,11 @@ def test_scores_by_hand():
         sure=np.array([0.9, 0.9, 0.7, 0.6]),
     )
     score = score_claims(claims, np.array([1.5, 5.0, -0.5, -0.2]))
-    assert score.coverage == 0.5
-    assert score.width == 2.0
-    assert score.surest == {"100%": 0.75, "75%": 1.0, "50%": 1.0, "25%": 1.0}
+    assert score["coverage"] == 0.5
+    assert score["width"] == 2.0
+    assert score["surest"] == {"100%": 0.75, "75%": 1.0, "50%": 1.0, "25%": 1.0}
     # two of two right at 0.9, one of one at 0.7, none of one at 0.6
-    assert score.calibration_error == pytest.approx((2 * 0.1 + 0.3 + 0.6) / 4)
+    assert score["calibration_error"] == pytest.approx((2 * 0.1 + 0.3 + 0.6) / 4)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_all_kinds_claim_about_the_same_answers(launches, model):
         assert claims.ratio == pytest.approx(found["as answered"].ratio), name
         assert (claims.low <= claims.high).all(), name
         assert ((claims.sure >= 0.5) & (claims.sure <= 1)).all(), name
-        assert score_claims(claims, measured).coverage > 0.4, name
+        assert score_claims(claims, measured)["coverage"] > 0.4, name
     assert (found["tempered by distance"].sure <= found["split conformal"].sure + 1e-9).all()
     far = [replace(one, distance=100.0) for one in answers]
     beyond = compare_intervals(head, trained, (trials, groups), asked, far, None)

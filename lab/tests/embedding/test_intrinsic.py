@@ -19,7 +19,7 @@ from lab.tests.rooms import (
 )
 from ncc.errors import InputError
 from ncc_lab import evaluate_embedding
-from tests.rooms import Embedding, Vocabulary, load_embedding, normalize
+from tests.rooms import Embedding, Vocabulary, l2_normalize, load_embedding
 from tests.support.refuses import refuses
 
 OPCODES = ("add", "sub", "mul", "and", "or", "xor", "shl")
@@ -31,7 +31,7 @@ FILLERS = [f"ret [{length} x i8] <%ID>" for length in range(200)]
 def embedding_of(vectors: np.ndarray, words: list[str]) -> Embedding:
     counts = np.array([*([3] * len(words)), 0])
     vectors = np.concatenate([vectors, np.ones((1, vectors.shape[1]))]).astype(np.float32)
-    return Embedding(Vocabulary((*words, "<unknown>"), counts), normalize(vectors))
+    return Embedding(Vocabulary((*words, "<unknown>"), counts), l2_normalize(vectors))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from lab.tests.rooms import MARKS, Projection, family_of, project, write_html, write_png
 from ncc.errors import InputError, OutputError
-from tests.rooms import OPCODES, Embedding, Vocabulary, load_embedding, normalize
+from tests.rooms import OPCODES, Embedding, Vocabulary, l2_normalize, load_embedding
 from tests.support.refuses import refuses
 
 ADDS = [f"<%ID> = add i{width} <%ID>, <INT>" for width in range(1, 31)]
@@ -47,7 +47,7 @@ def projection() -> Projection:
     counts = np.array([*range(10, 70), 5, 0])
     centers = np.repeat(np.eye(2, 8), 30, axis=0)
     noise = np.random.default_rng(1).normal(scale=0.05, size=(62, 8))
-    vectors = normalize((np.r_[centers, np.eye(2, 8)] + noise).astype(np.float32))
+    vectors = l2_normalize((np.r_[centers, np.eye(2, 8)] + noise).astype(np.float32))
     embedding = Embedding(Vocabulary(words, counts), vectors)
     with refuses(InputError, "4 statements", "60"):
         project(embedding, method="tsne", max_words=4)
