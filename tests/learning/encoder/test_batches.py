@@ -174,15 +174,6 @@ def test_batches_by_words_have_two_samples_and_are_no_more_than_asked_for(number
     assert number == 1 or min(map(len, batches)) > 1
 
 
-def test_samples_of_one_thing_stay_together_in_batches_by_words():
-    owner = np.arange(60) // 5
-    words = _words(*np.random.default_rng(0).integers(5, 50, 12))
-    data = SequenceData(Sequences.of(words), np.zeros(60), owner=owner, batch_by="tokens")
-    batches = data.batches(20, np.random.default_rng(0))
-    assert len(batches) > 1
-    assert sum(len(set(owner[rows])) for rows in batches) <= 12 + len(batches)
-
-
 def test_one_of_the_variants_is_drawn_each_epoch_and_the_first_answers():
     data = SequenceData(Sequences.of(_words(1, 2, 3)), np.arange(2), variants=np.array([[0, 1], [2, 2]]))
     rng, seen = np.random.default_rng(0), set()

@@ -20,6 +20,7 @@ from tests.rooms import (
     load_encoder,
     save_encoder,
 )
+from tests.support.refuses import refuses
 
 SCRIPT = Path(__file__).parents[2] / "samples" / "contrast_ranks.py"
 SAMPLE = runpy.run_path(str(SCRIPT))
@@ -126,16 +127,16 @@ def test_it_learns_and_answers_the_same_without_torch(tmp_path):
 
 def test_what_does_not_go_is_refused(tmp_path):
     sequences, label, is_function, vectors = SAMPLE["data"]()
-    with pytest.raises(InputError, match="two functions or classes"):
+    with refuses(InputError, "two functions"):
         fit_contrastive(sequences, np.arange(len(label)), is_function, vectors, TRAINING)
-    with pytest.raises(InputError, match="mirrored"):
+    with refuses(InputError, "mirrored"):
         replace(TRAINING, strategy="local")
-    with pytest.raises(InputError, match="temperature"):
+    with refuses(InputError, "temperature"):
         replace(TRAINING, temperature=0.0)
-    with pytest.raises(InputError, match="two sequences a rank"):
+    with refuses(InputError, "two sequences"):
         _fit(replace(TRAINING, batch_size=1))
     save_encoder(_fit(TRAINING), tmp_path)
     path = tmp_path / "lstm.json"
     path.write_text(path.read_text().replace('"max_length": 9', '"max_length": 0'))
-    with pytest.raises(AssetError, match="damaged"):
+    with refuses(AssetError, "damaged"):
         load_encoder(tmp_path)

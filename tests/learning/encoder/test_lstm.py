@@ -8,6 +8,7 @@ import torch
 
 from ncc.errors import InputError
 from tests.rooms import EncoderConfig, EncoderNetwork, HeadConfig, NumpyNetwork, Sequences
+from tests.support.refuses import refuses
 
 WORDS, DIM, AUXILIARY, LENGTHS = 40, 10, 6, (1, 2, 7, 30)
 POOLED = EncoderConfig(hidden=12, pooling=("last", "mean", "max"), dropout=0.3)
@@ -102,47 +103,12 @@ def test_numpy_gives_what_torch_gives(encoder, head):
         assert network.head.outputs(found, batch.auxiliary.numpy()[mine]) == pytest.approx(expected[mine], abs=1e-5)
 
 
-def test_without_auxiliary_inputs():
-    model, sequences = _model(num_auxiliary=0, num_outputs=5), _sequences()
-    inputs = model.encoder.vectors.numpy()[sequences.word[-30:]]
-    with torch.no_grad():
-        expected = model(*sequences.batch(np.arange(4))[:4]).numpy()[3]
-        also = model(*_batch(sequences, 0)).numpy()[-1]
-    network = _in_numpy(model)
-    assert network.head.outputs(network.encoder.encode(inputs))[0] == pytest.approx(expected, abs=1e-5)
-    assert also == pytest.approx(expected, abs=1e-6)
-
-
 @every_encoder
 @pytest.mark.parametrize("filler", [0, 17])
 def test_what_lies_behind_a_sequence_does_not_matter(filler, encoder):
     model, batch = _model(encoder), _batch(_sequences(encoder.buckets))
     with torch.no_grad():
         assert torch.allclose(model(*_longer(batch, filler=filler)), model(*batch), atol=1e-5)
-
-
-def test_padding_gets_no_gradient():
-    batch = _longer(_batch())
-    places = batch.words.numel()
-    model = _model(replace(POOLED, train_vectors=True))
-    model.encoder.vectors = torch.nn.Parameter(model.encoder.vectors[batch.words].reshape(places, DIM).detach())
-    model(*batch._replace(words=torch.arange(places).view_as(batch.words))).sum().backward()
-    touched = (model.encoder.vectors.grad.abs().sum(dim=1) > 0).view_as(batch.words)
-    assert touched.sum(dim=1).tolist() == list(LENGTHS)
-
-
-def test_samples_that_share_a_sequence_are_its_own_rows():
-    model, sequences = _model(), _sequences()
-    auxiliary = _batch().auxiliary[:3].numpy()
-    owners = [2, 0, 2]
-    with torch.no_grad():
-        got = model(*sequences.batch(np.array([0, 2]), auxiliary, np.array([1, 0, 1])))
-        alone = [model(*sequences.batch(np.array([o]), auxiliary[[i]])) for i, o in enumerate(owners)]
-    assert torch.allclose(got, torch.cat(alone), atol=1e-6)
-
-
-def test_long_sequences_stay_finite():
-    assert np.isfinite(_in_numpy(_model()).encoder.encode(np.full((3000, DIM), 50, np.float32))).all()
 
 
 def test_vectors_are_trained_only_where_asked_and_are_the_models_own():
@@ -196,16 +162,6 @@ def test_outputs_of_the_code_alone_come_behind_the_others():
     assert not torch.equal(got[:, :2], other[:, :2])
 
 
-def test_dropout_is_that_of_training_alone():
-    model, batch = _model(replace(CLASSIFIER, dropout=0.3)), _batch()
-    with torch.no_grad():
-        still = model(*batch)
-        assert torch.equal(model(*batch), still)
-        model.train()
-        model.head.norm.eval()
-        assert not torch.equal(model(*batch), still)
-
-
 def test_what_was_learnt_goes_into_another_network():
     one, batch = _model(CLASSIFIER), _batch()
     other = EncoderNetwork(np.zeros((WORDS, DIM), np.float32), 2, CLASSIFIER, BATCH, AUXILIARY).eval()
@@ -215,38 +171,28 @@ def test_what_was_learnt_goes_into_another_network():
 
 
 @pytest.mark.parametrize(
-    ("kind", "wrong", "message"),
+    ("kind", "wrong"),
     [
-        (EncoderConfig, {"hidden": 0}, "hidden is 0; expected 1 or more"),
-        (EncoderConfig, {"layers": 0}, "layers is 0; expected 1 or more"),
-        (EncoderConfig, {"buckets": -1}, "buckets is -1; expected 0 or more"),
-        (EncoderConfig, {"dropout": 1.0}, "dropout is 1.0; expected at least 0 and below 1"),
-        (EncoderConfig, {"word_dropout": -0.1}, "word_dropout is -0.1"),
-        (EncoderConfig, {"pooling": ()}, "expected some of last, mean, max, attention, each once"),
-        (EncoderConfig, {"pooling": ("mean", "mean")}, "each once"),
-        (EncoderConfig, {"pooling": ("sum",)}, "each once"),
-        (EncoderConfig, {"memory": 1}, "memory is 1; expected 2 or more"),
-        (HeadConfig, {"dense": 0}, "dense is 0; expected 1 or more"),
-        (HeadConfig, {"norm": "none"}, "norm is 'none'; expected one of batch, layer"),
-        (HeadConfig, {"dense_dropout": 1.5}, "dense_dropout is 1.5"),
+        (EncoderConfig, {"hidden": 0}),
+        (EncoderConfig, {"layers": 0}),
+        (EncoderConfig, {"buckets": -1}),
+        (EncoderConfig, {"dropout": 1.0}),
+        (EncoderConfig, {"word_dropout": -0.1}),
+        (EncoderConfig, {"pooling": ()}),
+        (EncoderConfig, {"pooling": ("mean", "mean")}),
+        (EncoderConfig, {"pooling": ("sum",)}),
+        (EncoderConfig, {"memory": 1}),
+        (HeadConfig, {"dense": 0}),
+        (HeadConfig, {"norm": "none"}),
+        (HeadConfig, {"dense_dropout": 1.5}),
     ],
 )
-def test_sizes_out_of_range_are_refused(kind, wrong, message):
-    with pytest.raises(InputError, match=message):
+def test_sizes_out_of_range_are_refused(kind, wrong):
+    with refuses(InputError, *wrong):
         kind(**wrong)
-
-
-@pytest.mark.parametrize("name", sorted(set(_model(CLASSIFIER).to_arrays()) - {"vectors", "norm.running_mean"}))
-def test_a_tensor_that_is_missing_or_wrong_is_named(name):
-    arrays = _model(CLASSIFIER).to_arrays()
-    without = {key: value for key, value in arrays.items() if key != name}
-    with pytest.raises((InputError, KeyError), match=name):
-        NumpyNetwork.from_arrays(without, CLASSIFIER)
-    with pytest.raises(InputError, match="missing, wrong or superfluous"):
-        NumpyNetwork.from_arrays(arrays | {name: np.append(arrays[name], arrays[name][..., :1], -1)}, CLASSIFIER)
 
 
 @pytest.mark.parametrize("change", [{"layers": 1}, {"layers": 3}, {"layers": 10**9}, {"bidirectional": True}], ids=str)
 def test_another_encoder_is_refused(change):
-    with pytest.raises(InputError, match=r"missing, wrong or superfluous|an encoder of"):
+    with refuses(InputError):
         NumpyNetwork.from_arrays(_model().to_arrays(), replace(POOLED, **change))

@@ -9,6 +9,7 @@ import pytest
 import ncc
 from ncc.errors import InputError
 from tests.rooms import POOLERS, Embedding, MeanPooler, load_embedding, load_pooler
+from tests.support.refuses import refuses
 
 TREE = Path(__file__).parents[2] / "data" / "ir" / "tree.clang22.ll"
 
@@ -51,9 +52,9 @@ def test_an_id_tells_pooling_and_embedding():
 
 
 def test_what_can_not_be_loaded_says_why():
-    with pytest.raises(InputError, match="pooling is 'sum'; expected one of mean, encoder"):
+    with refuses(InputError, "pooling", "sum"):
         load_pooler("sum")
     embedding = load_embedding()
     other = Embedding(embedding.vocabulary, embedding.vectors[:, ::-1], embedding.abstraction)
-    with pytest.raises(InputError, match="another embedding"):
+    with refuses(InputError, "another embedding"):
         load_pooler(load_pooler("mean"), other)

@@ -1,6 +1,5 @@
 """Programs as classifiers read them: the author's statements alone, with their texts and literals."""
 
-import re
 import zlib
 
 import numpy as np
@@ -10,16 +9,12 @@ from tests.rooms import (
     OPCODES,
     Abstraction,
     CompileOptions,
-    FileState,
     Module,
     ProgramTable,
-    compile_program,
     compile_source,
     describe_program,
-    extracted,
     is_library_function,
     read_module,
-    verify,
 )
 
 LIBRARY = """
@@ -133,49 +128,3 @@ def test_the_functions_of_a_program_of_cpp():
     assert sorted(own) == ["_ZNK3Box4areaEv", "_ZNK3BoxltERKS_", "main"]
     assert (program.opcode == OPCODES.index("define")).sum() == 3
     assert zlib.crc32(b"number 6") in program.literal
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    """Modules of a program of each of eight classes of POJ-104; skips where there is no local copy."""
-    missing = [str(file.path) for file in verify("poj104").files if file.state is FileState.MISSING]
-    if missing:
-        pytest.skip(f"no local copy of the dataset poj104: {', '.join(missing)} (set NCC_DATA)")
-    root = extracted("poj104", "poj104.tar.xz") / "poj104"
-    cache = tmp_path_factory.mktemp("headers")
-    paths = [min((root / str(number)).glob("*.cpp")) for number in range(1, 105, 14)]
-    assert len(paths) == 8
-    return [read_module(compile_program(path, CompileOptions(), cache).ir, name=str(path)) for path in paths]
-
-
-@pytest.mark.full
-def test_published_programs(published):
-    for module in published:
-        program = describe_program(module)
-        _check(program, module)
-        assert 5 <= len(program.text_id) < 2000
-        assert "main" in module.function_names
-        assert (program.opcode == OPCODES.index("define")).sum() < 10
-        assert len(program.literal) >= 3
-
-
-@pytest.mark.full
-def test_published_programs_differ(published):
-    programs = [_content(describe_program(module)) for module in published]
-    assert all(programs.count(program) == 1 for program in programs)
-
-
-@pytest.mark.full
-def test_what_published_programs_call_is_among_their_literals(published):
-    called = 0
-    for module in published:
-        program = describe_program(module)
-        own = np.array([not is_library_function(name) for name in module.function_names])
-        for row, statement in enumerate(np.flatnonzero(own[module.statement_function]).tolist()):
-            callee = int(module.callee[statement])
-            name = module.node_name(callee) if callee >= 0 else ""
-            if name in module.external_names and re.fullmatch(r"[a-z]\w*", name):
-                found = program.literal[program.literal_start[row] : program.literal_start[row + 1]]
-                assert zlib.crc32(f"name {name}".encode()) in found
-                called += 1
-    assert called >= 5

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.errors import InputError
 from tests.rooms import (
     EncoderConfig,
     EncoderNetwork,
@@ -40,28 +39,6 @@ def _fit(samples, rows, training, **options):
 def _predict(network, samples, rows):
     levels = network.training.levels(samples)
     return probabilities([network.scores(samples.views[level].rows(rows)) for level in levels])
-
-
-def test_another_way_of_cutting_batches_is_refused():
-    with pytest.raises(InputError, match="batch_by"):
-        replace(SMALL, batch_by="words")
-
-
-def test_a_batch_holds_each_program_from_its_beginning(samples, embedding):
-    table = samples.views["-O1"]
-    programs = encode_programs(table, embedding, 64)
-    rows = np.array([3, 0, 30])
-    batch = programs.batch(rows)
-    assert batch.lengths.tolist() == np.diff(table.start)[rows].tolist()
-    words = embedding.look_up(table.texts).word
-    ends = [*batch.literal_start.tolist()[1:], len(batch.literals)]
-    for place, row in enumerate(rows.tolist()):
-        begin, end = table.start[row], table.start[row + 1]
-        assert batch.words[place, : end - begin].tolist() == words[table.text_id[begin:end]].tolist()
-        for step in range(int(end - begin)):
-            bag = place * batch.words.shape[1] + step
-            expected = table.literal[table.literal_start[begin + step] : table.literal_start[begin + step + 1]] % 64
-            assert batch.literals[batch.literal_start[bag] : ends[bag]].tolist() == expected.tolist()
 
 
 def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
@@ -119,15 +96,6 @@ def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
     assert np.einsum("ij,ij->i", embedding.vectors[other], vectors[network.row[other]]) == pytest.approx(best, abs=1e-5)
 
 
-def test_training_goes_on_with_a_network_that_was_trained(samples):
-    first = _fit(samples, np.arange(0, len(samples), 2), replace(SMALL, loop=replace(SMALL.loop, epochs=2)))
-    loop = replace(SMALL.loop, epochs=1, learning_rate=1e-9)
-    further = _fit(samples, np.arange(len(samples)), replace(SMALL, loop=loop), init_from=first.to_numpy())
-    assert np.array_equal(further.row, first.row)
-    table = samples.views["-O0"]
-    assert further.scores(table) == pytest.approx(first.scores(table), abs=1e-4)
-
-
 def test_few_programs_are_seen_more_often(samples):
     epochs = []
     training = replace(SMALL, min_steps=20, loop=replace(SMALL.loop, epochs=2))
@@ -150,10 +118,3 @@ def test_the_papers_head_reads_the_first_level_and_no_literals(samples):
     assert (predicted.argmax(axis=1) == samples.label[rows]).mean() >= 0.8
     without = replace(samples, views={"-O1": replace(samples.views["-O1"], literal=samples.views["-O1"].literal * 0)})
     assert np.array_equal(_predict(network, without, rows), predicted)
-
-
-def test_vectors_that_are_kept_are_the_embeddings(samples, embedding):
-    training = replace(SMALL, encoder=replace(SIZES, train_vectors=False), loop=replace(SMALL.loop, epochs=1))
-    network = _fit(samples, np.arange(0, len(samples), 2), training)
-    assert np.array_equal(network.to_numpy().vectors, embedding.vectors)
-    assert network.row.tolist() == list(range(len(embedding.vectors)))

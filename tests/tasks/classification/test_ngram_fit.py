@@ -45,10 +45,6 @@ def _fitted(embedding, samples, rows, **options) -> NgramModel:
     return fit_ngrams(samples, rows, embedding, np.random.default_rng(0), buckets=BUCKETS, **options)
 
 
-def _parts(model: NgramModel) -> list[np.ndarray]:
-    return [model.weights, model.scale, model.bias, model.idf]
-
-
 def _written(embedding, *programs: list[int]) -> ProgramTable:
     """Programs of words of the embedding, by their numbers; no literals."""
     start = np.cumsum([0, *map(len, programs)])
@@ -60,21 +56,6 @@ def _written(embedding, *programs: list[int]) -> ProgramTable:
         literal_start=np.zeros(start[-1] + 1, np.int64),
         literal=np.zeros(0, np.uint32),
     )
-
-
-@pytest.mark.parametrize("kinds", ["samples", "four"])
-def test_it_learns_what_kinds_of_programs_there_are(request, embedding, kinds):
-    samples = request.getfixturevalue(kinds)
-    test = np.flatnonzero(np.arange(len(samples)) % 4 == 0)
-    train = np.setdiff1d(np.arange(len(samples)), test)
-    hidden = samples.without_answers(test)
-    model = _fitted(embedding, hidden, train)
-    scores = [ngram_scores(model, table.rows(test), embedding) for table in hidden.views.values()]
-    found = np.mean(scores, axis=0)
-    assert found.shape == (len(test), len(samples.classes))
-    assert (found.argmax(axis=1) == samples.label[test]).mean() >= 0.9
-    again = _fitted(embedding, samples, train)
-    assert all(np.array_equal(one, other) for one, other in zip(_parts(model), _parts(again), strict=True))
 
 
 @pytest.mark.parametrize(("kinds", "penalty"), [("samples", 1.0), ("four", 1.0), ("four", 0.05)])
@@ -124,23 +105,3 @@ def test_a_class_that_training_lacks_is_never_chosen(embedding, known):
     assert (chosen[train] == label[train]).all()
     assert (chosen < known).all()
     assert not model.weights[:, known].any()
-
-
-def test_both_levels_are_trained_on(samples, embedding):
-    rows = np.arange(0, len(samples), 2)
-    both = _fitted(embedding, samples, rows)
-    for level, table in samples.views.items():
-        alone = _fitted(embedding, replace(samples, views={level: table}), rows)
-        assert (alone.idf > 0).sum() < (both.idf > 0).sum()
-
-
-def test_programs_of_a_table_come_one_by_one(samples, embedding):
-    for table in samples.views.values():
-        programs = list(encoded_programs(table, embedding))
-        assert len(programs) == len(samples)
-        for row in (0, 7, 39):
-            alone = table.rows(np.array([row]))
-            words = embedding.look_up(table.texts).word[alone.text_id]
-            assert programs[row].words.tolist() == words.tolist()
-            assert programs[row].literals.tolist() == alone.literal.tolist()
-            assert programs[row].literal_start.tolist() == alone.literal_start.tolist()

@@ -9,6 +9,7 @@ import pytest
 
 from ncc.errors import InputError
 from tests.rooms import EncodedProgram, NgramModel, hashed_ngrams
+from tests.support.refuses import refuses
 
 BUCKETS, CLASSES = 50, 4
 
@@ -48,33 +49,6 @@ def test_scores_are_what_the_formula_says(length):
         assert score == pytest.approx(margin * float(model.scale[number]) + float(model.bias[number]), abs=1e-4)
 
 
-def test_n_grams_that_training_did_not_have_twice_say_nothing():
-    program = _program(20)
-    assert np.array_equal(_model(idf=np.zeros(BUCKETS, np.float32)).scores(program), _model().bias)
-    known = sorted(_buckets(program))[::2]
-    idf = np.zeros(BUCKETS, np.float32)
-    idf[known] = 1
-    others = np.setdiff1d(np.arange(BUCKETS), known)
-    weights = _model().weights.copy()
-    weights[others] = 0
-    expected = _model(idf=idf, weights=weights).scores(program)
-    assert np.array_equal(_model(idf=idf).scores(program), expected)
-
-
-def test_only_how_rare_n_grams_are_beside_each_other_counts():
-    program, idf = _program(60), _model().idf
-    assert _model(idf=idf * 8).scores(program) == pytest.approx(_model().scores(program), abs=1e-5)
-    assert _model(idf=idf**2).scores(program) != pytest.approx(_model().scores(program), abs=1e-2)
-
-
-def test_a_model_and_its_inputs_are_left_as_they_are():
-    model, program = _model(), _program(20)
-    arrays: list[np.ndarray] = [model.weights, model.scale, model.bias, model.idf, *program]
-    before = [array.copy() for array in arrays]
-    model.scores(program)
-    assert all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))
-
-
 def test_weights_are_rounded_to_a_byte():
     rng = np.random.default_rng(3)
     weights = rng.normal(size=(CLASSES, BUCKETS)) * [[1e-6], [1], [100], [0]]
@@ -90,25 +64,17 @@ def test_weights_are_rounded_to_a_byte():
     assert np.isfinite(model.scale).all()
 
 
-MISFITS = {
-    "weights-of-another-type": {"weights": _model().weights.astype(np.int16)},
-    "weights-as-floats": {"weights": _model().weights.astype(np.float32)},
-    "weights-in-one-row": {"weights": _model().weights.ravel()},
-    "weights-the-other-way-round": {"weights": _model().weights.T.copy()},
-    "no-buckets": {"weights": _model().weights[:0], "idf": _model().idf[:0]},
-    "scale-too-short": {"scale": _model().scale[1:]},
-    "scale-one-number": {"scale": _model().scale[0]},
-    "scale-of-another-type": {"scale": _model().scale.astype(np.float64)},
-    "bias-too-long": {"bias": np.zeros(CLASSES + 1, np.float32)},
-    "bias-in-a-box": {"bias": _model().bias[None]},
-    "bias-of-another-type": {"bias": _model().bias.astype(np.int32)},
-    "idf-too-short": {"idf": _model().idf[1:]},
-    "idf-of-classes": {"idf": _model().bias},
-    "idf-of-another-type": {"idf": _model().idf.astype(np.float16)},
-}
-
-
-@pytest.mark.parametrize("change", MISFITS.values(), ids=MISFITS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": _model().weights.astype(np.float32)},
+        {"weights": _model().weights.T.copy()},
+        {"weights": _model().weights[:0], "idf": _model().idf[:0]},
+        {"scale": _model().scale[1:]},
+        {"bias": _model().bias.astype(np.int32)},
+        {"idf": _model().bias},
+    ],
+)
 def test_what_does_not_fit_together_is_refused(change):
-    with pytest.raises(InputError, match="n-grams with"):
+    with refuses(InputError, "n-grams"):
         _model(**change)

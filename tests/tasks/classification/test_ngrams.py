@@ -77,42 +77,6 @@ def test_fewer_buckets_hold_what_more_of_them_do(programs, buckets):
         assert few == merged
 
 
-def test_equal_runs_share_buckets_and_others_do_not():
-    first, second, third = _hashed([[(w, []) for w in run] for run in ((5, 6, 7, 8), (9, 6, 7, 8), (8, 7, 6, 5))])
-    # each statement counts twice: alone, and as what it spells with no literals; then pairs, then runs of three
-    assert (first & second).total() == 3 + 3 + 2 + 1
-    assert (first & third).total() == 4 + 4
-
-
-def test_no_run_crosses_the_end_of_a_program():
-    *apart, whole = _hashed([[(1, [])], [(2, [])], [(3, [])], [(1, []), (2, []), (3, [])]])
-    parts = sum(apart, Counter())
-    assert not parts - whole
-    assert (whole - parts).total() == 2 + 1
-
-
-def test_a_literal_belongs_to_its_statement():
-    here, there, twice = _hashed([[(1, [9]), (2, [])], [(1, []), (2, [9])], [(1, [9, 9]), (2, [])]])
-    common = here & there
-    assert common.total() == 2 + 1 + 1  # words and the literal are the same, and the run of both words
-    assert here.total() == there.total() == 2 + 2 + 1 + 2
-    assert (twice - here).total() == 1 + 2  # the literal twice, alone and with its word, and another spelling
-    assert (here - twice).total() == 1
-
-
-@pytest.mark.parametrize("programs", [[[]], [[], []], [[], [(1, [2])], []], [[(0, [])]]])
-def test_programs_with_little_in_them(programs):
-    assert [found.total() for found in _hashed(programs)] == [_spelled(program).total() for program in programs]
-
-
-def test_what_is_read_is_left_as_it_is():
-    words, literals = np.arange(4, dtype=np.int32), np.arange(3, dtype=np.uint32)
-    arrays = (words, np.array([0, 2, 4]), literals, np.array([0, 1, 1, 3, 3]))
-    before = [array.copy() for array in arrays]
-    hashed_ngrams(*arrays, 16)
-    assert all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))
-
-
 GOLDEN = [
     ([(0, [])], [26427, 29764]),
     ([(4711, [])], [1539, 9608]),

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-import ncc
 from ncc.errors import AssetError, CompileError, InputError
 from tests.rooms import (
     ClassifierHead,
@@ -30,6 +29,7 @@ from tests.rooms import (
     split_samples,
     verify,
 )
+from tests.support.refuses import refuses
 
 GREATEST_DIVISOR = """
 int main()
@@ -38,24 +38,6 @@ int main()
     cin >> a >> b;
     while (b) { int t = a % b; a = b; b = t; }
     cout << a << endl;
-    return 0;
-}
-"""
-
-JOSEPHUS = """
-int main()
-{
-    int n, m, out[301];
-    while (scanf("%d %d", &n, &m) == 2 && n != 0) {
-        int left = n, count = 0, at = 0;
-        for (int i = 1; i <= n; i++) out[i] = 0;
-        while (left > 1) {
-            at = at % n + 1;
-            if (out[at]) continue;
-            if (++count == m) { out[at] = 1; left--; count = 0; }
-        }
-        for (int i = 1; i <= n; i++) if (!out[i]) printf("%d\\n", i);
-    }
     return 0;
 }
 """
@@ -135,8 +117,8 @@ def test_levels_are_what_was_asked_for_whatever_the_options_say(untrained):
         for optimization in ("-O0", "-O3")
     ]
     assert answers[0] == answers[1]
-    for levels, message in (((), "levels: expected one or more"), (("-O7",), "unknown optimization level '-O7'")):
-        with pytest.raises(InputError, match=message):
+    for levels, noun in (((), "levels"), (("-O7",), "-O7")):
+        with refuses(InputError, noun):
             classify(GREATEST_DIVISOR, levels=levels, head=untrained, options=CompileOptions(language="c++"))
 
 
@@ -155,26 +137,6 @@ def test_ir_is_read_once_as_it_is(untrained, tmp_path):
     )
 
 
-def test_the_head_knows_104_problems():
-    head = load_classifier()
-    assert head.classes == tuple(str(number) for number in range(1, 105))
-    assert head.card["programs"] > 46_000
-    assert set(head.card["test_accuracy"]) == {"all levels together", *head.levels}
-    assert "ncc train classify" in head.card["command"]
-
-
-def test_each_of_the_104_problems_has_a_title():
-    head = load_classifier()
-    assert set(head.titles) == set(head.classes)
-    assert all(title == title.strip() and 5 < len(title) < 80 for title in head.titles.values())
-    assert len(set(head.titles.values())) == 104
-    assert head.titles["79"] == "Josephus problem"
-    assert head.titles["53"] == f"{head.titles['13']} (the same task as class 13)"
-    best = classify(JOSEPHUS, options=CompileOptions(language="c"), top=1).classes[0]
-    assert (best.label, best.title) == ("79", "Josephus problem")
-    assert str(best).startswith("Josephus problem (79, ")
-
-
 def test_a_class_without_a_title_is_called_by_its_label(untrained):
     answer = classify(GREATEST_DIVISOR, head=untrained, options=CompileOptions(language="c++"))
     assert {(share.label, share.title) for share in answer.classes} == {("one", None), ("other", None)}
@@ -182,46 +144,14 @@ def test_a_class_without_a_title_is_called_by_its_label(untrained):
     assert {share["title"] for share in answer.to_dict()["classes"]} == {None}
 
 
-def test_an_answer_is_whole():
-    answer = classify(GREATEST_DIVISOR, options=CompileOptions(language="c++"), top=104)
-    assert answer.compiled_as == "with headers"
-    assert answer.levels == load_classifier().levels
-    assert sum(share.probability for share in answer.classes) == pytest.approx(1)
-    probabilities = [share.probability for share in answer.classes]
-    assert probabilities == sorted(probabilities, reverse=True)
-    assert answer.num_statements > 10
-    assert 0 <= answer.unknown_rate < 0.2
-    found = answer.to_dict()
-    assert found["classes"][0] == vars(answer.classes[0])
-    assert found["levels"] == answer.levels
-    assert len(ncc.classify(GREATEST_DIVISOR, options=CompileOptions(language="c++")).classes) == 5
-
-
-def test_source_and_its_ir_get_the_same_answer(tmp_path):
-    text = f"#include <iostream>\nusing namespace std;\n{GREATEST_DIVISOR}"
-    (tmp_path / "a.cpp").write_text(text)
-    (tmp_path / "a.ll").write_bytes(compile_source(tmp_path / "a.cpp").ir)
-    source, ir = classify(tmp_path / "a.cpp", levels=("-O1",)), classify(tmp_path / "a.ll")
-    assert source.classes == ir.classes
-    assert (source.compiled_as, ir.compiled_as) == ("as it is", "IR")
-
-
-def test_what_can_not_be_classified_is_refused(untrained, tmp_path):
-    def ask(source, language="c++", head=untrained, **options):
-        return classify(source, head=head, options=CompileOptions(language=language), **options)
-
-    with pytest.raises(InputError, match="top is 0"):
-        ask(GREATEST_DIVISOR, top=0)
-    with pytest.raises(InputError, match="no function is emitted"):
-        ask("int x;\n", "c")
-    with pytest.raises(InputError, match="no such file"):
-        ask(tmp_path / "none.cpp")
-    with pytest.raises(InputError, match="is empty"):
-        ask(b" \n", "c")
-    with pytest.raises(CompileError, match="does not compile"):
-        ask("int main( {\n")
-    with pytest.raises(AssetError, match="train the head again"):
-        ask(GREATEST_DIVISOR, head=replace(untrained, embedding_id="another"))
+def test_what_can_not_be_classified_is_refused(untrained):
+    options = CompileOptions(language="c++")
+    with refuses(InputError, "function"):
+        classify("int x;\n", head=untrained, options=options)
+    with refuses(CompileError, "compile"):
+        classify("int main( {\n", head=untrained, options=options)
+    with refuses(AssetError, "embedding"):
+        classify(GREATEST_DIVISOR, head=replace(untrained, embedding_id="another"), options=options)
 
 
 @pytest.mark.full
