@@ -20,8 +20,6 @@ OVER_BUDGET = {
     "tasks/devices",
     "tasks/gpus",
     "tasks/coarsening",
-    "tasks/classification",
-    "tasks/search",
     "kernels/measure",
     "kernels",
     "learning/heads",

@@ -1,4 +1,1 @@
-"""Which known problem a program solves: labelled programs, fit, head, prediction.
-
-What answers is imported here, without torch or scikit-learn; what fits is imported from its modules.
-"""
+"""Which problem a program solves: an LSTM and n-grams on its statements, trained on labelled folders."""

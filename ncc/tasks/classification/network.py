@@ -1,4 +1,4 @@
-"""Trains the classifier's network: the encoder on sequences of statements, with our head or the paper's."""
+"""Trains the classifier's network."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -34,13 +34,13 @@ class TrainedNetwork:
     device: str
 
     def scores(self, table: ProgramTable) -> Floats:
-        """Return the outputs for programs, (n, num_classes) float64."""
+        """The outputs for programs, (n, num_classes) float64."""
         sequences = encode_programs(table, self.embedding, self.training.encoder.buckets, self.row)
         data = program_data([sequences], np.zeros(len(table), np.int64), np.arange(len(table)))
         return network_outputs(self.model, data.to(self.device))
 
     def to_numpy(self) -> ProgramNetwork:
-        """Return the network for answers without torch."""
+        """The network for answers without torch."""
         return ProgramNetwork.from_arrays(self.model.to_arrays(), self.training.encoder, self.row)
 
 
@@ -57,11 +57,7 @@ def fit_network(
     progress: Callable[[int, float, TrainedNetwork], None] | None = None,
     statistics: TrainingStatistics | None = None,
 ) -> TrainedNetwork:
-    """Train a network on some rows; ranks share the work.
-
-    Arrays:
-        rows: (m,) int64 rows to learn from.
-    """
+    """Train a network on (m,) int64 rows; ranks share the work."""
     if init_from:
         training = training.resized(init_from)
     seed = int(rng.integers(2**31))
@@ -92,7 +88,7 @@ def fit_network(
 
 
 def program_data(views: Sequence[Sequences], label: Ints, rows: Ints, batch_by: str = "samples") -> SequenceData:
-    """Return some programs as training data, each at one of its levels each time it is drawn."""
+    """Some programs as training data, each at one of its levels each time it is drawn."""
     variants = rows[:, None] + len(label) * np.arange(len(views))[None, :]
     return SequenceData(Sequences.joined(views), label[rows], variants=variants, batch_by=batch_by)
 
@@ -100,10 +96,7 @@ def program_data(views: Sequence[Sequences], label: Ints, rows: Ints, batch_by: 
 def _first_vectors(
     embedding: Embedding, training: NetworkTraining, tables: Sequence[ProgramTable], rng: np.random.Generator
 ) -> tuple[Floats32, Ints32]:
-    """Return vectors to start from, and the row among them of each word of the embedding.
-
-    Trained vectors are those of the words that programs use; any other word gets the row of its nearest one.
-    """
+    """Vectors to start from, of all words or of those in use, and each word's row among them, or its nearest one's."""
     if not training.encoder.train_vectors:
         return embedding.vectors, np.arange(len(embedding.vectors), dtype=np.int32)
     used = [embedding.look_up(table.texts).word[np.unique(table.text_id)] for table in tables]

@@ -78,11 +78,7 @@ def fit_ngrams(
     buckets: int = BUCKETS,
     penalty: float = 1.0,
 ) -> NgramModel:
-    """Fit a linear support vector machine per class to some rows, at all levels of the samples.
-
-    Arrays:
-        rows: (m,) int64 rows to learn from.
-    """
+    """Fit a linear support vector machine per class to (m,) int64 rows, at all levels of the samples."""
     from scipy.sparse import vstack
     from sklearn.svm import LinearSVC
 

@@ -106,12 +106,17 @@ def index(
     if not files:
         raise InputFileError(next(iter(failures.values()), "no input was given to index"))
     with cluster_executor(scheduler, executor) as workers, folder_lock(folder, wait_s=0):
-        old = _open(folder, pooler)
+        old = Store.open(folder) if (folder / "index.json").exists() else None
+        if old and old.card.pooler_id != pooler.id:
+            raise InputError(
+                f"{folder}: has vectors of {old.card.pooler_id}, which can't be compared with those of {pooler.id}; "
+                "name another folder"
+            )
         prints = {path: fingerprint_of(file, options) for path, file in files.items()}
         kept = _kept(old, files, prints, roots)
         fresh = [file for path, file in files.items() if path not in kept]
-        gone = old.files["path"].to_pylist() if old else []
-        gone = [path for path in gone if path not in kept and path not in files]
+        known = old.files["path"].to_pylist() if old else []
+        gone = [path for path in known if path not in kept and path not in files]
         if old and not fresh and not gone:
             return replace(load_index(output), report=IndexReport(old.card.num_functions, len(kept), 0, 0, failures))
         words = _folder_of(embedding, save_embedding, folder / "embedding")
@@ -155,19 +160,6 @@ def index(
     return replace(load_index(output), report=report)
 
 
-def _open(folder: Path, pooler: Pooler) -> Store | None:
-    """The index that is there already."""
-    if not (folder / "index.json").exists():
-        return None
-    store = Store.open(folder)
-    if store.card.pooler_id != pooler.id:
-        raise InputError(
-            f"{folder}: has vectors of {store.card.pooler_id}, which can't be compared with those of {pooler.id}; name "
-            "another folder"
-        )
-    return store
-
-
 def fingerprint_of(file: InputFile, options: CompileOptions) -> str:
     """A hash of a file and of how it is read; empty for one that can't be read, which will say why."""
     try:
@@ -184,8 +176,7 @@ def _kept(
     if old is None:
         return {}
     kept = {}
-    table = old.files
-    rows = zip(*(table[name].to_pylist() for name in ("path", "fingerprint", "error")), strict=True)
+    rows = zip(*(old.files[name].to_pylist() for name in ("path", "fingerprint", "error")), strict=True)
     for row, (path, fingerprint, error) in enumerate(rows):
         if path in files:
             if error is None and fingerprint and fingerprint == prints[path]:
@@ -201,11 +192,12 @@ def _copy(old: Store | None, kept: Mapping[str, int], writer: Writer) -> int:
         return 0
     starts = np.cumsum([0, *old.files["num_functions"].to_pylist()])
     for row in kept.values():
-        begin, end = starts[row : row + 2].tolist()
-        file = [old.files[name][row].as_py() for name in ("path", "folder", "fingerprint", "error")]
-        writer.add(
-            (file[0], file[1], file[2], file[3]), old.functions.slice(begin, end - begin), old.vectors[begin:end]
+        start, end = starts[row : row + 2].tolist()
+        path, parent, fingerprint, error = (
+            old.files[name][row].as_py() for name in ("path", "folder", "fingerprint", "error")
         )
+        functions, vectors = old.functions.slice(start, end - start), old.vectors[start:end]
+        writer.add((path, parent, fingerprint, error), functions, vectors)
     return len(kept)
 
 

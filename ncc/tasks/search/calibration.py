@@ -9,7 +9,7 @@ import json
 import os
 import re
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -61,31 +61,21 @@ class Calibration:
         """Compute the fraction of copies among pairs of each similarity of the grid or more.
 
         Args:
-            num_functions: Size of the code base.
+            num_functions: Size of the code base; a smaller one than `MIN_POOL_SIZE` counts as one of that size.
             copies_per_function: Copies that a function has on average.
         """
         true = copies_per_function * np.array(self.true_positive_rate)
-        false = max(num_functions - 1, 1) * np.array(self.false_positive_rate)
+        false = (max(num_functions, MIN_POOL_SIZE) - 1) * np.array(self.false_positive_rate)
         return np.maximum.accumulate(true / np.maximum(true + false, 1e-300))
 
     def copy_rate(self, similarity: float, num_functions: int) -> float:
         """Fraction of copies among pairs of a similarity or more, to three digits, in a code base of that size."""
-        return round(float(np.interp(similarity, self.similarity, self._curve(num_functions))), 3)
+        return round(float(np.interp(similarity, self.similarity, self.copy_rate_curve(num_functions))), 3)
 
     def threshold(self, copy_rate: float, num_functions: int) -> float | None:
         """The lowest similarity of the grid with that copy rate; None if no similarity has it."""
-        enough = np.flatnonzero(self._curve(num_functions) >= copy_rate)
+        enough = np.flatnonzero(self.copy_rate_curve(num_functions) >= copy_rate)
         return round(self.similarity[int(enough[0])], 4) if len(enough) else None
-
-    @cached_property
-    def _curves(self) -> dict[int, Floats]:
-        return {}
-
-    def _curve(self, num_functions: int) -> Floats:
-        pool = max(num_functions, MIN_POOL_SIZE)
-        if pool not in self._curves:
-            self._curves[pool] = self.copy_rate_curve(pool)
-        return self._curves[pool]
 
 
 def save_calibration(calibration: Calibration, path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints
-from ncc.errors import InputError
+from ncc.errors import InputError, check_positive
 from ncc.system.files.pages import MAX_ROWS, html_table
 from ncc.tasks.search.index import Index, IndexedFunction, dataframe
 
@@ -113,8 +113,7 @@ def find_duplicates(
     """See `Index.duplicates`."""
     if threshold is not None and not 0 < threshold <= 1:
         raise InputError(f"threshold is {threshold:g}; expected a similarity above 0, 1 at most")
-    if min_statements < 1 or (max_groups is not None and max_groups < 1):
-        raise InputError(f"min_statements is {min_statements} and max_groups {max_groups}; expected 1 or more")
+    check_positive(min_statements=min_statements, max_groups=max_groups)
     rows = _rows(index, min_statements)
     if threshold is None:
         threshold = (index.calibration and index.calibration.threshold(_COPY_RATE, len(rows))) or _THRESHOLD
@@ -138,10 +137,8 @@ def _rows(index: Index, min_statements: int) -> Ints:
     """Rows of the functions that are large enough, each function of a header or template once."""
     table = index.store.functions
     rows = np.flatnonzero(table["num_statements"].to_numpy() >= min_statements)
-    seen: set[Any] = set()
-    kept = []
-    chosen = table.take(rows)
-    columns = (chosen[name].to_pylist() for name in ("file", "name", "source", "first_line"))
+    kept, seen = [], set[Any]()
+    columns = (table[name].take(rows).to_pylist() for name in ("file", "name", "source", "first_line"))
     for row, file, name, source, line in zip(rows.tolist(), *columns, strict=True):
         names = {(source or file, line)}
         if name.startswith("_Z") and not name.startswith(_LOCAL_NAMES):

@@ -94,10 +94,7 @@ class Writer:
         functions: "pyarrow.Table | None",
         vectors: NDArray[np.float16],
     ) -> None:
-        """Adds a file.
-
-        vectors: (num_functions, dim) float16.
-        """
+        """Adds a file and the (num_functions, dim) float16 vectors of its functions."""
         import pyarrow
 
         *known, error = file
@@ -177,11 +174,7 @@ class Store:
             except OSError as error:
                 raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
             if not whole:
-                raise AssetError(
-                    f"{path}: is damaged ({found:,} bytes of {size:,}); remove {folder} and index again"
-                    if found != size
-                    else f"{path}: is damaged; remove {folder} and index again"
-                )
+                raise AssetError(f"{path}: is damaged, {found:,} bytes of {size:,}; remove {folder} and index again")
         return cls(folder, card)
 
     def _path(self, name: str) -> Path:
@@ -223,10 +216,7 @@ class Store:
             raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
 
     def nearest(self, queries: Floats32, count: int, *, max_products: int = _MAX_PRODUCTS) -> tuple[Floats32, Ints]:
-        """The largest inner products with each query, falling, and their rows; of equal ones the first rows.
-
-        queries: (num_queries, dim) float32.
-        """
+        """The largest inner products with (n, dim) float32 queries, falling, and their rows, the first of equals."""
         products, rows = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
         step = max(1, max_products // len(queries))
         for start in range(0, len(self.vectors), step):

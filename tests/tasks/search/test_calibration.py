@@ -1,13 +1,12 @@
 """Calibration: the shares that follow from counts, files, and what an index says with it."""
 
-import json
-
 import numpy as np
 import pytest
 
 import ncc
-from ncc.errors import AssetError, InputError
+from ncc.errors import InputError
 from tests.rooms import Calibration, load_calibration, save_calibration, shipped_calibration
+from tests.support.refuses import refuses
 
 GRID = np.linspace(-1, 1, 101)
 
@@ -46,13 +45,6 @@ def test_a_calibration_is_written_and_read(calibration, tmp_path):
     assert load_calibration(tmp_path / "x-1.json") == calibration
     assert shipped_calibration("x-2") is None
     assert shipped_calibration("../search/mean") is None
-    about = json.loads((tmp_path / "x-1.json").read_text())
-    for number, change in enumerate(
-        ({"true_positive_rate": [1.0]}, {"false_positive_rate": "x"}, {"similarity": [0.0] * 101})
-    ):
-        (tmp_path / f"y-{number}.json").write_text(json.dumps(about | change))
-        with pytest.raises(AssetError, match="is damaged"):
-            load_calibration(tmp_path / f"y-{number}.json")
 
 
 def test_a_calibration_of_other_vectors_is_refused(made, calibration, tmp_path):
@@ -61,7 +53,7 @@ def test_a_calibration_of_other_vectors_is_refused(made, calibration, tmp_path):
     index = ncc.load_index(made.store.folder, calibration=tmp_path / "own.json")
     assert index.calibration == own != made.calibration
     assert index.duplicates().threshold == (own.threshold(0.9, len(index)) or 0.98)
-    with pytest.raises(InputError, match="the calibration is of x-1"):
+    with refuses(InputError, "x-1"):
         ncc.load_index(made.store.folder, calibration=calibration)
 
 

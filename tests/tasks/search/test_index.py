@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.errors import AssetError, CompileError, InputError, NccError, OutputError
+from ncc.errors import CompileError, InputError, NccError, OutputError
 from tests.rooms import IndexCard, Store, run_inline, shards
 from tests.rooms import search_build as build
-from tests.tasks.search.conftest import FIND, SUM, write_code
+from tests.support.refuses import refuses
+from tests.tasks.search.conftest import FIND, SUM
 
 
 def _names(index):
@@ -59,19 +60,19 @@ def test_a_function_is_not_its_own_answer(made):
 
 def test_a_query_that_can_not_be_answered_says_why(made, tmp_path):
     (tmp_path / "bad.c").write_text("int f( {\n")
-    with pytest.raises(CompileError, match=r"bad\.c:1"):
+    with refuses(CompileError, "bad.c:1"):
         made.search(tmp_path / "bad.c")
-    with pytest.raises(InputError, match="no such file"):
+    with refuses(InputError, "none.c"):
         made.search(tmp_path / "none.c")
     path = made.to_dataframe()["file"][0]
-    with pytest.raises(InputError, match="there is no function 'third'; it has first_sum, find"):
+    with refuses(InputError, "third", "first_sum", "find"):
         made.search(path, function="third")
-    with pytest.raises(InputError, match="top is 0"):
+    with refuses(InputError, "top", "0"):
         made.search(path, top=0)
-    with pytest.raises(InputError, match=r"shape \(3,\); the index has 256 dimensions"):
+    with refuses(InputError, "3", "256"):
         made.search(np.zeros(3))
     types = Path(path).with_name("types.c")
-    with pytest.raises(InputError, match="no function is emitted"):
+    with refuses(InputError, "function"):
         made.search(types)
 
 
@@ -93,7 +94,7 @@ def test_groups_hold_copies_and_leave_small_functions_out(made):
     assert len(made.duplicates(0.9, min_statements=1000)) == 0
     assert len(made.duplicates(0.01)) == 1
     for values in ({"threshold": 0}, {"threshold": 2}, {"min_statements": 0}, {"max_groups": 0}):
-        with pytest.raises(InputError, match="expected"):
+        with refuses(InputError, *values):
             made.duplicates(**values)
 
 
@@ -148,7 +149,7 @@ def test_files_of_other_folders_stay(code, tmp_path):
     ncc.index(code, folder)
     assert _names(ncc.index([other], folder)) == ["find", "first_sum", "other", "second_sum"]
     shutil.rmtree(other)
-    with pytest.raises(InputError, match="no such file or folder"):
+    with refuses(InputError, "other"):
         ncc.index(other, folder)
     assert len(ncc.load_index(folder)) == 4
 
@@ -167,7 +168,7 @@ def test_an_index_depends_on_options_and_not_on_workers(code, tmp_path):
 
 def test_an_index_keeps_the_encoder_that_it_was_given(code, tmp_path):
     shipped = ncc.load_encoder()
-    turned = replace(shipped, centre=-shipped.centre)
+    turned = replace(shipped, center=-shipped.center)
     ncc.save_encoder(turned, tmp_path / "encoder")
     given, named = (
         ncc.index(code, tmp_path / name, encoder=one, jobs=jobs)
@@ -178,7 +179,7 @@ def test_an_index_keeps_the_encoder_that_it_was_given(code, tmp_path):
     moved = ncc.load_index(tmp_path / "moved")
     assert moved.pooler.id == ncc.embed(code / "a.c", encoder=turned).pooler.id
     assert moved.search(code / "b.c")[0][0].function == "first_sum"
-    with pytest.raises(InputError, match="has vectors of encoder-"):
+    with refuses(InputError, "encoder-", "moved"):
         ncc.index(code, tmp_path / "moved")
 
 
@@ -216,47 +217,22 @@ def test_a_bad_file_costs_itself_and_is_tried_again(code, tmp_path):
 def test_what_can_not_be_indexed_says_why(code, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(InputError, match="no file in this folder"):
+    with refuses(InputError, "empty"):
         ncc.index(empty, tmp_path / "index")
     (empty / "types.c").write_text("struct point { int x; };\n")
-    with pytest.raises(InputError, match="no file has a function, 0 failed"):
+    with refuses(InputError, "function", "0 failed"):
         ncc.index(empty, tmp_path / "index")
-    with pytest.raises(InputError, match="standard input"):
+    with refuses(InputError, "standard input"):
         ncc.index("-", tmp_path / "index")
-    with pytest.raises(InputError, match="no index here"):
+    with refuses(InputError, "index"):
         ncc.load_index(tmp_path / "index")
-    with pytest.raises(OutputError, match="is a file"):
+    with refuses(OutputError, "a.c"):
         ncc.index(code, code / "a.c")
     ncc.index(code, tmp_path / "index")
-    with pytest.raises(InputError, match=r"has vectors of encoder-\w+, which can't be compared with those of mean-"):
+    with refuses(InputError, "encoder-", "mean-"):
         ncc.index(code, tmp_path / "index", pooling="mean")
-    with pytest.raises(NccError, match=r"no Dask scheduler answers|needs dask"):
+    with refuses(NccError, "dask"):
         ncc.index(code, tmp_path / "other", scheduler="nowhere")
-
-
-def test_a_damaged_index_is_refused(code, tmp_path):
-    folder = tmp_path / "index"
-    ncc.index(code, folder)
-    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for name, data in whole.items():
-        for damage in (data[: len(data) // 2], b"", data[:-9] + b"x" * 9, None):
-            path = folder / name
-            path.unlink() if damage is None else path.write_bytes(damage)
-            with pytest.raises((AssetError, InputError), match=r"damaged|can't be read|no index here"):
-                ncc.load_index(folder)
-            path.write_bytes(data)
-    card = json.loads(whole["index.json"])
-    changes: list[dict] = [{"format_version": 9}, {"dim": 0}, {"files": {}}, {"dim": "x"}]
-    for change in changes:
-        (folder / "index.json").write_text(json.dumps(card | change))
-        with pytest.raises(AssetError, match=r"damaged|format version"):
-            ncc.load_index(folder)
-    (folder / "index.json").write_text(json.dumps(card | {"dim": 100}))
-    with pytest.raises(AssetError, match="100 numbers"):
-        ncc.load_index(folder).search(np.ones(100))
-    (folder / "index.json").write_text(json.dumps(card | {"pooler_id": "mean-0123"}))
-    with pytest.raises(InputError, match=r"made with mean-0123; this ncc has encoder-"):
-        ncc.load_index(folder).search(code / "a.c")
 
 
 @pytest.mark.parametrize("max_products", [1, 100, 1000, 1 << 22])
@@ -275,22 +251,9 @@ def test_nearest_are_those_of_the_full_matrix_in_any_tiles(tmp_path, max_product
     assert store.nearest(queries, 300)[1].shape == (7, 200)
 
 
-def test_results_show_themselves(made):
-    assert repr(made).endswith("3 functions in 3 files, encoder vectors)")
-    (answer,) = made.search(made.to_dataframe()["file"][0], function="find")
-    groups = made.duplicates(0.9)
-    assert repr(answer) == "SearchResult(2 functions near 'find')"
-    assert repr(groups) == "Duplicates(1 group with similarity ≥ 0.9)"
-    for one in (answer, groups):
-        assert one._repr_html_().startswith("<table>")
-
-
-def test_an_index_of_many_files_is_the_same_in_any_batches(tmp_path, monkeypatch):
-    code = write_code(tmp_path / "code")
-    for number in range(5):
-        (code / f"more{number}.c").write_text(SUM.format(name=f"more{number}", number=number))
-    one = ncc.index(code, tmp_path / "one")
-    monkeypatch.setattr(shards, "SHARD_FILES", 2)
-    two = ncc.index(code, tmp_path / "two")
-    assert two.store.functions.equals(one.store.functions)
-    assert np.array_equal(two.vectors, one.vectors)
+def test_an_index_of_other_vectors_than_this_nccs_is_refused_when_it_is_asked(code, tmp_path):
+    ncc.index(code, tmp_path)
+    card = json.loads((tmp_path / "index.json").read_text())
+    (tmp_path / "index.json").write_text(json.dumps(card | {"pooler_id": "mean-0123"}))
+    with refuses(InputError, "mean-0123", "encoder-"):
+        ncc.load_index(tmp_path).search(code / "a.c")
