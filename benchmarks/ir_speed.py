@@ -61,7 +61,7 @@ for path in sys.stdin:
     print("seconds", time.perf_counter() - start, len(vector), flush=True)
 """
 NCC_WORKER = WORKER.format(
-    prepare="from ncc.api import embed\nfrom ncc.learning.embedding.backoff import generalize",
+    prepare="from ncc import embed\nfrom ncc.learning.embedding.backoff import generalize",
     reset="generalize.cache_clear()",
     embed="embed(path.strip(), pooling=sys.argv[1]).vector",
 )

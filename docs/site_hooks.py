@@ -15,12 +15,12 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from click.testing import CliRunner
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from typer.testing import CliRunner
 
-from ncc.cli import app
+from ncc.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = {

@@ -17,7 +17,7 @@ PICTURE = Path(__file__).with_name("tower.svg")
 TOWER: dict[str, tuple[tuple[str, ...], ...]] = {
     "lab": (("lab",),),
     "cli": (("cli",),),
-    "api": (("api",),),
+    "verbs": (("verbs",),),
     "tasks": (("tasks/devices", "tasks/gpus", "tasks/coarsening", "tasks/classification", "tasks/search"),),
     "kernels": (("kernels/measure",), ("kernels",)),
     "learning": (
@@ -37,8 +37,8 @@ rooms on one floor never import each other."""
 
 BUDGETS = {
     "lab": 8000,
-    "cli": 720,
-    "api": 720,
+    "cli": 600,
+    "verbs": 900,
     "tasks/devices": 1875,
     "tasks/gpus": 1840,
     "tasks/coarsening": 500,

@@ -1,5 +1,5 @@
 """``python -m ncc``: the command line, also for torchrun."""
 
-from ncc.cli import main
+from ncc.cli.main import main
 
 main()

@@ -29,7 +29,7 @@ PRELOADED = [
     "torch",
     "torch._dynamo",
     "sklearn.ensemble",
-    "ncc.cli",
+    "ncc.cli.main",
     "ncc.learning.embedding",
     "ncc.learning.corpus",
     "ncc_lab.frame",

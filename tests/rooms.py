@@ -1,11 +1,8 @@
 """All names below the public interface that tests use, each in one place."""
 
-from ncc import api
-from ncc.api.vectors import EmbeddedModule, save_vectors
 from ncc.arrays import Floats, Floats32, Ints
-from ncc.cli import app, output
-from ncc.cli.errors import told_defects
-from ncc.cli.output import print_rows
+from ncc.cli.main import VERBS, app, report_crashes
+from ncc.cli.printing import print_rows, throttle
 from ncc.ir.frontend import run as run_compiler
 from ncc.ir.frontend.allowed_paths import compile_permissions
 from ncc.ir.frontend.clang import find_compiler
@@ -224,5 +221,8 @@ from ncc.tasks.search.calibration import (
 )
 from ncc.tasks.search.pages import side_by_side, similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store
+from ncc.verbs.embed import save_vectors
+from ncc.verbs.types import Rows
+from ncc.verbs.vectors import EmbeddedModule
 from ncc_lab.devices.samples import DeviceMappingSamples, load_inputs, read_table
 from ncc_lab.devices.samples import load_samples as devices_load_samples

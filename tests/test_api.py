@@ -370,7 +370,7 @@ def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
 
 def test_embedding_does_not_load_what_predicts():
     packages = ("ncc.tasks.devices", "ncc.tasks.coarsening", "ncc.tasks.classification", "ncc_lab", "ncc.kernels")
-    code = f"import ncc.api, sys; print([name for name in sys.modules if name.startswith({packages})])"
+    code = f"import ncc, sys; print([name for name in sys.modules if name.startswith({packages})])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -1,60 +1,215 @@
-"""What all commands share: help without Python's type names, and a word on interrupted work."""
+"""Click commands made from functions: signatures are options, types say how values are written, docstrings are help."""
 
-from typing import Any
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from typer.core import TyperArgument, TyperCommand
+import click
 
-from ncc.cli.output import fail
+from ncc.cli.printing import print_answer
+from ncc.errors import InputError
+from ncc.verbs.types import Command, Words
 
-_INTERRUPTED = 130
-_NAMES = {"int": "N", "float": "X", "str": "TEXT", "Path": "FILE"}
-
-
-class _NamedArgument(TyperArgument):
-    """An argument whose name says what it is."""
-
-    def display_type_rich(self, ctx: Any) -> str | None:  # noqa: ARG002
-        """Nothing."""
-        return None
-
-    def get_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Its name, in brackets where it may be left out."""
-        name = (self.metavar or str(self.name)).strip("[]")
-        return [name if self.required else f"[{name}]"]
+_METAVARS = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
+_SECTION = re.compile(r"^(Args|Attributes|Returns|Yields|Raises|Reference|Examples):", re.M)
+_ARGUMENT = re.compile(r"^    (\w+): ", re.M)
 
 
-def _shown_type(parameter: Any, ctx: Any) -> str | None:
-    """What typer calls the type of an option's values; None for a version of typer that has another way to tell."""
-    shown = getattr(parameter, "display_type_rich", None)
-    return shown(ctx=ctx) if shown else None
+def read_docstring(function: Any) -> tuple[str, dict[str, str]]:
+    """Return the text before the sections of a docstring, and the text of each argument."""
+    about, *sections = _SECTION.split(inspect.getdoc(function) or "")
+    texts: dict[str, str] = {}
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        if title in ("Args", "Attributes"):
+            _, *parts = _ARGUMENT.split(body)
+            texts |= {
+                name: " ".join(text.replace("`", "").split())
+                for name, text in zip(parts[::2], parts[1::2], strict=True)
+            }
+    return about.strip(), texts
 
 
-class NccCommand(TyperCommand):
-    """A command."""
+@dataclass(frozen=True)
+class _Parameter:
+    """A parameter as the command line has it; ``key`` is its name, or the name of its dataclass and its own."""
 
-    after_stop = ""
-    """What is said of work that its user stopped."""
+    key: str
+    annotation: Any
+    default: Any
+    text: str
+    is_positional: bool = False
+    words: Words | None = None
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """The arguments and options, those without a name for their values with one."""
-        found: list[Any] = super().get_params(ctx)
-        for parameter in found:
-            if isinstance(parameter, TyperArgument):
-                parameter.__class__ = _NamedArgument
-            elif parameter.metavar is None and not getattr(parameter, "is_flag", False):
-                kind = (_shown_type(parameter, ctx) or "").strip("<>").removesuffix(" range")
-                parameter.metavar = _NAMES.get(kind, kind) or None
-        return found
+    def to_click(self) -> click.Parameter:
+        """Make the argument or option."""
+        kind, words = _unpack(self.annotation)
+        words = self.words or words
+        name = self.key.rpartition(".")[2]
+        is_many, length, kind = _items(kind)
+        settings: dict[str, Any] = {
+            "type": _click_type(kind, words),
+            "metavar": words.metavar or "|".join(get_args(kind)) or _METAVARS.get(kind),
+            "required": (self.default is inspect.Parameter.empty or words.is_required) and words.metavar[:1] != "[",
+        }
+        if self.default not in (inspect.Parameter.empty, None):
+            settings["default"] = self.default
+        variable = self.key.replace(".", "__")
+        text = words.help if words.help and not self.text else self.text
+        if (self.is_positional and not words.option) or words.is_argument:
+            settings["nargs"] = -1 if is_many else 1
+            return _Argument([variable], help=text, **settings)
+        names = words.option or (f"--{name.replace('_', '-')}",)
+        if kind is bool:
+            del settings["metavar"], settings["type"]
+            settings["is_flag"] = True
+            if self.default is not False:
+                names = (f"{names[0]}/--no-{names[0].removeprefix('--')}",)
+        settings |= {"nargs": length} if length > 1 else {"multiple": is_many}
+        shows_default = self.default not in (None, False, (), "") and not settings["required"]
+        return click.Option([*names, variable], help=text, show_default=shows_default, **settings)
 
-    def invoke(self, ctx: Any) -> Any:
-        """Runs the command, unless its user stops it."""
+
+def _unpack(annotation: Any) -> tuple[Any, Words]:
+    """Return a type without None and without words, and these."""
+    words = Words()
+    while True:
+        if get_origin(annotation) is Annotated:
+            annotation, *notes = get_args(annotation)
+            words = next((note for note in notes if isinstance(note, Words)), words)
+        elif get_origin(annotation) in (Union, UnionType):
+            annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
+        else:
+            return annotation, words
+
+
+def _fields(kind: type) -> tuple[dict[str, Any], dict[str, str]]:
+    """Types and texts of the fields of a dataclass, inherited ones among them."""
+    types: dict[str, Any] = {}
+    texts: dict[str, str] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        types |= inspect.get_annotations(base)
+        texts |= read_docstring(base)[1]
+    return types, texts
+
+
+def _items(kind: Any) -> tuple[bool, int, Any]:
+    """Return whether values are several, how many belong to one use of the option, and their type."""
+    inner = get_args(kind)
+    if get_origin(kind) is tuple and Ellipsis not in inner:
+        return False, len(inner), inner[0]
+    if get_origin(kind) in (list, tuple, Sequence):
+        return True, 1, inner[0]
+    return False, 1, kind
+
+
+def _click_type(kind: Any, words: Words) -> click.ParamType[Any] | None:
+    if words.parse:
+        return _Parsed(words.parse)
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    if words.minimum is not None:
+        return click.IntRange(min=int(words.minimum))
+    if kind is Path:
+        return click.Path(path_type=Path)
+    return click.types.convert_type(kind) if kind in (int, float, str, bool) else click.STRING
+
+
+class _Parsed(click.ParamType[Any]):
+    """Values that a function makes from text; what it refuses is told in its words."""
+
+    name = "text"
+
+    def __init__(self, parse: Callable[[str], Any]) -> None:
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        """Make the value; a default is one already."""
+        if not isinstance(value, str):
+            return value
         try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            fail("stopped" + self.after_stop, code=_INTERRUPTED)
+            return self._parse(value)
+        except InputError as error:
+            raise InputError(f"{param.opts[0]}: {error}" if param else str(error)) from error
 
 
-class ResumableCommand(NccCommand):
-    """A command that goes on where it was stopped."""
+class _Argument(click.Argument):
+    """An argument that help shows by its metavar."""
 
-    after_stop = "; give the command again to go on"
+    def make_metavar(self, ctx: click.Context) -> str:  # noqa: ARG002
+        """Its name, in brackets if it may be left out."""
+        metavar = (self.metavar or str(self.name)).strip("[]")
+        return metavar if self.required else f"[{metavar}]"
+
+
+def make_command(name: str, command: Command, invoke: Callable[..., None]) -> click.Command:
+    """Make the click command of a verb, which calls ``invoke`` with the arguments of its function by name."""
+    about, texts = read_docstring(command.run)
+    if command.api:
+        api_about, api_texts = read_docstring(command.api)
+        about, texts = about or api_about, api_texts | texts
+    parameters, configs = _parameters(command, texts)
+
+    def callback(**values: Any) -> None:
+        parts: dict[str, dict[str, Any]] = {config: {} for config in configs}
+        arguments: dict[str, Any] = {}
+        for parameter in parameters:
+            config, _, part = parameter.key.rpartition(".")
+            value = values[parameter.key.replace(".", "__")]
+            value = None if value == () and parameter.default is None else value
+            (parts[config] if config else arguments)[part] = value
+        invoke(**arguments, **{config: make(**parts[config]) for config, make in configs.items()})
+
+    options = [*(parameter.to_click() for parameter in parameters), help_option()]
+    return click.Command(name, params=options, callback=callback, help=about, add_help_option=False)
+
+
+def help_option() -> click.Option:
+    """Make ``--help``."""
+    return eager_option("--help", "Show this message and exit.", click.Context.get_help, "-h")
+
+
+def eager_option(name: str, text: str, tell: Callable[[click.Context], str], *more: str) -> click.Option:
+    """Make an option that prints something and ends the command, however else that is called."""
+
+    def show(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+        if is_given and not ctx.resilient_parsing:
+            print_answer(tell(ctx))
+            ctx.exit()
+
+    return click.Option([*more, name], is_flag=True, is_eager=True, expose_value=False, callback=show, help=text)
+
+
+def _parameters(command: Command, texts: dict[str, str]) -> tuple[list[_Parameter], dict[str, Callable[..., Any]]]:
+    """The parameters of a command, and the dataclasses that some of them are fields of."""
+    declared: dict[str, inspect.Parameter] = {}
+    for function in (command.run, *([command.api] if command.api else [])):
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                declared.setdefault(parameter.name, parameter)
+    found: list[_Parameter] = []
+    configs: dict[str, Callable[..., Any]] = {}
+    for name, parameter in declared.items():
+        kind, words = _unpack(parameter.annotation)
+        if words.fields:
+            configs[name] = kind
+            (types, field_texts), defaults = _fields(kind), parameter.default or kind()
+            found += [
+                _Parameter(f"{name}.{part}", types[part], getattr(defaults, part), field_texts[part], words=how)
+                for part, how in words.fields.items()
+                if part not in declared
+            ]
+        elif words.is_option:
+            is_positional = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+            text = texts.get(name, "")
+            found.append(_Parameter(name, parameter.annotation, parameter.default, text, is_positional))
+    if command.has_json:
+        words = Words(option=("--json",), help="Print the answer as JSON.")
+        found.append(_Parameter("as_json", bool, False, "", words=words))
+    if command.compiles:
+        text = "Refuse to compile if nothing confines the compiler."
+        found.append(_Parameter("require_confinement", bool, False, text))
+    return found, configs

@@ -336,7 +336,7 @@ def test_a_kernel_that_does_not_compile_is_told_with_its_reason(ncc, tmp_path):
         (["--grid", "1", "--block", "64", "--gpu", "B200"], "no card is called 'B200'"),
         (["--grid", "1", "--block", "64", "--arg", "zz=3"], "has no argument 'zz'"),
         (["--grid", "1", "--block", "64", "--kernel", "zz"], "no kernel is called 'zz'"),
-        (["--grid", "1", "--block", "64", "-I", "nowhere"], "-I nowhere: there is no such folder"),
+        (["--grid", "1", "--block", "64", "-I", "nowhere"], "-I: nowhere: there is no such folder"),
     ],
 )
 def test_an_option_that_can_not_be_right_is_wrong_usage(ncc, tmp_path, arguments, message):

@@ -249,11 +249,11 @@ def test_without_the_lab_its_verbs_say_how_to_get_it(tmp_path):
 
 
 def test_progress_comes_at_most_once_a_second(monkeypatch):
-    from tests.rooms import output
+    from tests.rooms import throttle
 
     now, told = [100.0], list[str]()
-    monkeypatch.setattr("ncc.cli.output.time.monotonic", lambda: now[0])
-    pass_on = output.now_and_then(told.append)
+    monkeypatch.setattr("ncc.cli.printing.time.monotonic", lambda: now[0])
+    pass_on = throttle(told.append)
     for seconds, message in ((0, "a"), (0.5, "b"), (0.6, "c"), (0.9, "d"), (0.2, "e")):
         now[0] += seconds
         pass_on(message)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.fixtures.frontend import ENDLESS
 
-NCC = [sys.executable, "-W", "error", "-c", "from ncc.cli import main; main()"]
+NCC = [sys.executable, "-W", "error", "-c", "from ncc.cli.main import main; main()"]
 
 
 def _run(*arguments, **options):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import ncc as ncc_package
 from ncc.errors import InputError
-from tests.rooms import api as ncc_api
 from tests.rooms import load_module
 
 NCC = [sys.executable, "-W", "error", "-m", "ncc"]
@@ -45,14 +45,14 @@ DEFECT = "; a defect of ncc, please report it (NCC_DEBUG=1 shows more)"
 )
 @pytest.mark.parametrize("debug", [False, True])
 def test_an_unforeseen_error_is_the_inputs_alone(ncc, three, monkeypatch, error, reason, debug):
-    embed = ncc_api.embed
+    embed = ncc_package.embed
 
     def fails_at_b(name, **options):
         if str(name).endswith("b.ll"):
             raise error
         return embed(name, **options)
 
-    monkeypatch.setattr("ncc.api.embed", fails_at_b)
+    monkeypatch.setattr("ncc.verbs.embed.embed", fails_at_b)
     if debug:
         monkeypatch.setenv("NCC_DEBUG", "1")
     finished = ncc("embed", *three, "--json")
@@ -72,7 +72,7 @@ def test_an_interrupt_ends_the_run(ncc, three, monkeypatch):
         seen.append(name)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ncc.api.embed", interrupted)
+    monkeypatch.setattr("ncc.verbs.embed.embed", interrupted)
     finished = ncc("embed", *three)
     assert finished.code != 0
     assert len(seen) == 1

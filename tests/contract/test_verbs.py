@@ -373,7 +373,7 @@ HEAVY = ("torch", "sklearn", "scipy", "pyarrow", "matplotlib", "gensim", "networ
     "words", [["--help"], ["embed", "--help"], ["train", "classify", "--help"], ["--version"]], ids=str
 )
 def test_help_loads_nothing_heavy(words):
-    program = f"import sys; sys.argv[1:] = {words}; from ncc.cli import main; main()"
+    program = f"import sys; sys.argv[1:] = {words}; from ncc.cli.main import main; main()"
     end = f"print([name for name in {HEAVY} if name in sys.modules])"
     code = f"import atexit, sys; atexit.register(lambda: {end}); {program}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)

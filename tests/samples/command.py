@@ -26,6 +26,6 @@ if __name__ == "__main__":
         runpy.run_path(ARGUMENTS[0], run_name="__main__")  # noqa: F821
     else:
         sys.argv = ["ncc", *ARGUMENTS]  # noqa: F821
-        from ncc.cli import main
+        from ncc.cli.main import main
 
         main()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from tests.rooms import app
 

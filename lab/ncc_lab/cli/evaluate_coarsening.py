@@ -2,24 +2,23 @@
 
 from typing import Annotated
 
-import typer
+from ncc.verbs.types import Words, command
+from ncc_lab.cli.comparing import Study, StudyOptions
 
-from ncc_lab.cli.comparing import Study, takes_study_options
 
-
-@takes_study_options()
+@command(resumes=True)
 def evaluate_coarsening(
+    *,
     protocol: Annotated[
-        str, typer.Option(metavar="kernel|source|pair|device|all", help="What is held out for a test.")
+        str, Words(metavar="kernel|source|pair|device|all", help="What is held out for a test.")
     ] = "all",
     method: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, such as '*line*'; default: all.")
+        list[str] | None, Words(metavar="PATTERN", help="Methods to run, such as '*line*'; default: all.")
     ] = None,
     networks: Annotated[
-        bool, typer.Option("--networks/--no-networks", help="Also run our LSTM, DeepTune and DeepTune-TL (hours).")
+        bool, Words(option=("--networks",), help="Also run our LSTM, DeepTune and DeepTune-TL (hours).")
     ] = False,
-    *,
-    study: Study,
+    study: StudyOptions = Study(),
 ) -> None:
     """Evaluate thread coarsening under every protocol: controls, published methods and ours."""
     import ncc_lab

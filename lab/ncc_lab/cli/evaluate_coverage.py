@@ -1,26 +1,27 @@
 """``ncc evaluate coverage``: how much of some code an embedding knows."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+import click
 
-from ncc.cli.options import EmbeddingFolder, Inputs, OneJson, ResultFile, takes_compile_options
-from ncc.cli.output import say
+from ncc.cli.printing import print_message
 from ncc.system.files.writing import check_writable
+from ncc.verbs.types import Compiling, Inputs, Words, command
 from ncc_lab.cli.evaluate_embedding import Inst2vec, measured_embedding
 from ncc_lab.cli.figures import print_figures
+from ncc_lab.cli.options import EmbeddingFolder, OneJson, ResultFile
 
 
-@takes_compile_options()
+@command()
 def evaluate_coverage(
     inputs: Inputs,
-    embedding: EmbeddingFolder = None,
-    inst2vec: Inst2vec = None,
-    misses: Annotated[int, typer.Option(help="How many of the most frequent misses to show.")] = 20,
-    output: ResultFile = None,
-    as_json: OneJson = False,
     *,
-    options: Any,
+    embedding: EmbeddingFolder | None = None,
+    inst2vec: Inst2vec | None = None,
+    misses: Annotated[int, Words(help="How many of the most frequent misses to show.")] = 20,
+    output: ResultFile | None = None,
+    as_json: OneJson = False,
+    options: Compiling | None = None,
 ) -> None:
     """Count how many statements of code or corpora an embedding has exactly, and how far the others back off."""
     import ncc_lab
@@ -29,7 +30,7 @@ def evaluate_coverage(
     table = measured_embedding(embedding, inst2vec)
     coverage = ncc_lab.evaluate_coverage(inputs, embedding=table, misses=misses, options=options)
     for reason in coverage.failures.values():
-        say(f"ncc: {reason}")
+        print_message(f"ncc: {reason}")
     print_figures({"num_words": len(table.vocabulary), **coverage.to_dict()}, [coverage.to_text()], output, as_json)
     if coverage.failures:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)

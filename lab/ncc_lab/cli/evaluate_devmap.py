@@ -2,32 +2,30 @@
 
 from typing import Annotated
 
-import typer
-
-from ncc.cli.options import arguments_of
-from ncc_lab.cli.comparing import Study, takes_study_options
+from ncc.verbs.types import Words, command
+from ncc_lab.cli.comparing import Study, StudyOptions
 
 
-@takes_study_options()
+@command(resumes=True)
 def evaluate_devmap(
+    *,
     protocol: Annotated[
-        str, typer.Option(metavar="published|kernel|application|suite|all", help="What is held out for a test.")
+        str, Words(metavar="published|kernel|application|suite|all", help="What is held out for a test.")
     ] = "all",
-    platform: Annotated[str, typer.Option(metavar="amd|nvidia|all", help="Platforms to measure on.")] = "all",
+    platform: Annotated[str, Words(metavar="amd|nvidia|all", help="Platforms to measure on.")] = "all",
     method: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Methods to run, such as 'opcode*'; default: all.")
+        list[str] | None, Words(metavar="PATTERN", help="Methods to run, such as 'opcode*'; default: all.")
     ] = None,
     network_seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of methods that train a recurrent network (a minute per fold).")
+        int, Words(minimum=1, help="Runs of methods that train a recurrent network (a minute per fold).")
     ] = 1,
-    *,
-    study: Study,
+    study: StudyOptions = Study(),
 ) -> None:
     """Evaluate device mapping under every protocol: controls, published methods and ours.
 
     Run again after a stop to resume from the folds that were finished.
     """
-    own = arguments_of(locals())
+    own = {name: value for name, value in locals().items() if name != "study"}
     import ncc_lab
 
     study.show(ncc_lab.evaluate_devmap, **own)

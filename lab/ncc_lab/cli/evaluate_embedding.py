@@ -3,44 +3,45 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
-from ncc.cli.options import EmbeddingFolder, OneJson, ResultFile
 from ncc.system.files.writing import check_writable
-from ncc_lab.cli.figures import Into, card_of, print_figures
+from ncc.verbs.types import Words, command
+from ncc_lab.cli.figures import card_of, print_figures
+from ncc_lab.cli.options import EmbeddingFolder, Into, OneJson, ResultFile
 
 if TYPE_CHECKING:
     from ncc.learning.embedding.embedding import Embedding
 
 Inst2vec = Annotated[
     tuple[Path, Path] | None,
-    typer.Option(metavar="DICTIONARY MATRIX", help="Instead measure an inst2vec embedding as published by spcl/ncc."),
+    Words(metavar="DICTIONARY MATRIX", help="Instead measure an inst2vec embedding as published by spcl/ncc."),
 ]
 
 
 def measured_embedding(folder: Path | None, inst2vec: tuple[Path, Path] | None) -> "Embedding":
     """The embedding that a command is to measure."""
-    from ncc import api
+    import ncc
     from ncc_lab.vectors.inst2vec import load_inst2vec
 
-    return load_inst2vec(*inst2vec) if inst2vec else api.load_embedding(folder)
+    return load_inst2vec(*inst2vec) if inst2vec else ncc.load_embedding(folder)
 
 
+@command(compiles=False)
 def evaluate_embedding(
-    embedding: EmbeddingFolder = None,
-    inst2vec: Inst2vec = None,
+    *,
+    embedding: EmbeddingFolder | None = None,
+    inst2vec: Inst2vec | None = None,
     nearest: Annotated[
-        list[str] | None, typer.Option(metavar="STATEMENT", help="Show the neighbors of this statement.")
+        list[str] | None, Words(metavar="STATEMENT", help="Show the neighbors of this statement.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="How many nearest words may contain the answer.")] = 5,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the words, colored by family.")] = None,
+    k: Annotated[int, Words(option=("-k",), help="How many nearest words may contain the answer.")] = 5,
+    plot: Annotated[Path | None, Words(metavar="FILE.png", help="Draw the words, colored by family.")] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE.html", help="The same as a page, to explore in a browser.")
+        Path | None, Words(metavar="FILE.html", help="The same as a page, to explore in a browser.")
     ] = None,
-    method: Annotated[Literal["umap", "tsne"], typer.Option(help="Projection of the pictures.")] = "tsne",
-    output: ResultFile = None,
+    method: Annotated[Literal["umap", "tsne"], Words(help="Projection of the pictures.")] = "tsne",
+    output: ResultFile | None = None,
     as_json: OneJson = False,
-    into: Into = None,
+    into: Into | None = None,
 ) -> None:
     """Run the inst2vec paper's analogies and semantic distance test on an embedding, and draw it."""
     import ncc_lab

@@ -2,26 +2,25 @@
 
 from typing import Annotated, Any
 
-import typer
-
-from ncc.cli.options import DataFolder, OneJson, ResultFile, Seed
-from ncc.cli.output import say
+from ncc.cli.printing import print_message
 from ncc.system.files.writing import check_writable
-from ncc_lab.cli.figures import Into, card_of, print_figures
+from ncc.verbs.types import Words, command
+from ncc_lab.cli.figures import card_of, print_figures
+from ncc_lab.cli.options import DataFolder, Into, OneJson, ResultFile, Seed
 
 
+@command()
 def evaluate_gpu(
+    *,
     method: Annotated[
         str,
-        typer.Option(
-            help="ncc, process, lstm, vectors, trees, physics, counts, sizes, median, 'perfect counts' or all."
-        ),
+        Words(help="ncc, process, lstm, vectors, trees, physics, counts, sizes, median, 'perfect counts' or all."),
     ] = "all",
     seed: Seed = 204,
-    data: DataFolder = None,
-    output: ResultFile = None,
+    data: DataFolder | None = None,
+    output: ResultFile | None = None,
     as_json: OneJson = False,
-    into: Into = None,
+    into: Into | None = None,
 ) -> None:
     """Evaluate predicted times and bounds of GPU kernel launches, with programs held out, against controls.
 
@@ -32,7 +31,7 @@ def evaluate_gpu(
     check_writable(output)
     if into:
         card_of(into)
-    found = ncc_lab.evaluate_gpu(method, seed=seed, data=data, progress=say)
+    found = ncc_lab.evaluate_gpu(method, seed=seed, data=data, progress=print_message)
     lines = [f"{name}, {way}: {_line(one)}" for name, ways in found.items() for way, one in ways.items()]
     print_figures({"methods": found}, lines, output, as_json, into, lambda: found.get("ncc", found))
 

@@ -4,35 +4,38 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from ncc.cli.options import DataFolder, OneJson, Seed
-from ncc.cli.output import say
+from ncc.cli.printing import print_message
 from ncc.errors import InputError
 from ncc.system.files.provenance import command_line, environment
 from ncc.system.files.writing import check_writable
+from ncc.verbs.types import Words, command
 from ncc_lab.cli.figures import print_figures
+from ncc_lab.cli.options import DataFolder, OneJson, Seed
 
 if TYPE_CHECKING:
     from ncc_lab.tables import Table
 
 
+@command()
 def evaluate_times(
+    *,
     protocol: Annotated[
         str,
-        typer.Option(
+        Words(
             metavar="kernel|application|suite|clgen-kernel|clgen-to-suites|suites-to-clgen|all",
             help="What is held out for a test.",
         ),
     ] = "all",
-    platform: Annotated[Literal["amd", "nvidia"], typer.Option(help="amd (Tahiti 7970) or nvidia (GTX 970).")] = "amd",
-    model: Annotated[str, typer.Option(metavar="gp|trees|lstm|all", help="Models to measure.")] = "all",
+    platform: Annotated[Literal["amd", "nvidia"], Words(help="amd (Tahiti 7970) or nvidia (GTX 970).")] = "amd",
+    model: Annotated[str, Words(metavar="gp|trees|lstm|all", help="Models to measure.")] = "all",
     seed: Seed = 204,
-    data: DataFolder = None,
+    data: DataFolder | None = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="Also write the figures as JSON, added to those already in the file."
+        Words(
+            metavar="FILE",
+            option=("-o", "--output"),
+            help="Also write the figures as JSON, added to those already in the file.",
         ),
     ] = None,
     as_json: OneJson = False,
@@ -45,7 +48,7 @@ def evaluate_times(
 
     check_writable(output)
     before = _read(output)
-    found = ncc_lab.evaluate_times(protocol, platform, model=model, seed=seed, data=data, progress=say)
+    found = ncc_lab.evaluate_times(protocol, platform, model=model, seed=seed, data=data, progress=print_message)
     lines = [f"{name}, {method}: {_line(one)}" for name, methods in found.items() for method, one in methods.items()]
     shown: list[Table | str] = [*lines, _intervals(found)]
     if output:

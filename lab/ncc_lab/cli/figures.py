@@ -3,23 +3,22 @@
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ncc.cli.output import print_answer, provenance
+from ncc.cli.printing import print_answer
 from ncc.errors import AssetError, InputError
-from ncc.system.files.provenance import command_line
+from ncc.system.files.provenance import command_line, environment
 from ncc.system.files.writing import folder_lock, write_atomically
 
 if TYPE_CHECKING:
     from ncc_lab.tables import Table
 
-Into = Annotated[
-    Path | None,
-    typer.Option("--into", metavar="FOLDER", help="Add the scores to the card of the model in this folder."),
-]
 _CARDS = ("head.json", "embedding.json", "encoder.json")
+
+
+def provenance() -> dict[str, Any]:
+    """The command that runs, hardware and versions."""
+    return {"command": command_line(), **environment()}
 
 
 def print_figures(

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import ncc
 from ncc.errors import InputError, NccError

@@ -3,9 +3,14 @@
 import time
 from typing import Annotated, Literal
 
-import typer
+import click
 
-from ncc.cli.options import (
+from ncc.cli.printing import print_message
+from ncc.errors import InputError
+from ncc.system.files.writing import check_writable
+from ncc.verbs.types import Words, command, split_list
+from ncc_lab.cli.figures import print_figures, provenance
+from ncc_lab.cli.options import (
     DataFolder,
     EmbeddingFolder,
     Levels,
@@ -15,85 +20,77 @@ from ncc.cli.options import (
     ReportFile,
     ResultFile,
     Seed,
-    arguments_of,
-    split_list,
 )
-from ncc.cli.output import provenance, say
-from ncc.errors import InputError
-from ncc.system.files.writing import check_writable
-from ncc_lab.cli.figures import print_figures
 
 
+@command()
 def bench_scaling(
-    folder: ProgramFolder = None,
-    world: Annotated[
-        str, typer.Option(metavar="RANKS", help="Numbers of ranks, including 1, such as '1,2,4'.")
-    ] = "1,2",
+    folder: ProgramFolder | None = None,
+    *,
+    world: Annotated[str, Words(metavar="RANKS", help="Numbers of ranks, including 1, such as '1,2,4'.")] = "1,2",
     strategy: Annotated[
-        str, typer.Option(metavar="NAMES", help="mirrored, central, stale, local: how ranks share the work.")
+        str, Words(metavar="NAMES", help="mirrored, central, stale, local: how ranks share the work.")
     ] = "mirrored",
     compression: Annotated[
         str,
-        typer.Option(
-            metavar="NAMES", help="none, fp16, bf16, topk, int8, int4: how mirrored ranks compress gradients."
-        ),
+        Words(metavar="NAMES", help="none, fp16, bf16, topk, int8, int4: how mirrored ranks compress gradients."),
     ] = "none",
     batch_size: Annotated[
         str,
-        typer.Option(metavar="SIZES", help="Programs per step: in all ranks together, or with weak scaling in each."),
+        Words(metavar="SIZES", help="Programs per step: in all ranks together, or with weak scaling in each."),
     ] = "64",
     hidden: Annotated[
-        str, typer.Option(metavar="SIZES", help="Units in each direction of the LSTM: the sizes of the model.")
+        str, Words(metavar="SIZES", help="Units in each direction of the LSTM: the sizes of the model.")
     ] = "128",
-    epochs: Annotated[int, typer.Option(help="Passes over the programs.")] = 12,
+    epochs: Annotated[int, Words(help="Passes over the programs.")] = 12,
     per_class: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Training programs per class; with weak scaling, for each rank."),
+        Words(metavar="N", help="Training programs per class; with weak scaling, for each rank."),
     ] = None,
     cut: Annotated[
         Literal["samples", "tokens"],
-        typer.Option(help="Cut batches with equal numbers of programs, or of statements with padding."),
+        Words(help="Cut batches with equal numbers of programs, or of statements with padding."),
     ] = "samples",
     scaling: Annotated[
         Literal["strong", "weak"],
-        typer.Option(help="strong: programs and batch size stay; weak: both grow with the ranks."),
+        Words(help="strong: programs and batch size stay; weak: both grow with the ranks."),
     ] = "strong",
     threads: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="Threads to try for one rank; several ranks have one each.")
+        str, Words(metavar="NUMBERS", help="Threads to try for one rank; several ranks have one each.")
     ] = "1",
     target: Annotated[
         float | None,
-        typer.Option(metavar="ACCURACY", help="Also report the time to this accuracy on validation programs."),
+        Words(metavar="ACCURACY", help="Also report the time to this accuracy on validation programs."),
     ] = None,
-    repeats: Annotated[int, typer.Option(help="Runs of each setting, with successive seeds from --seed.")] = 3,
-    device: Annotated[
-        str, typer.Option(metavar="cpu|cuda", help="Device to train on; each rank uses its own GPU.")
-    ] = "cpu",
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of a run.")] = 3600.0,
+    repeats: Annotated[int, Words(help="Runs of each setting, with successive seeds from --seed.")] = 3,
+    device: Annotated[str, Words(metavar="cpu|cuda", help="Device to train on; each rank uses its own GPU.")] = "cpu",
+    timeout: Annotated[float, Words(metavar="SECONDS", help="Time limit of a run.")] = 3600.0,
     predict: Annotated[
         str,
-        typer.Option(
+        Words(
             metavar="RANKS",
             help="Predict speedups for these numbers of ranks, such as '8,64,512'; needs --world 1,2,4.",
         ),
     ] = "",
     link: Annotated[
-        str, typer.Option(metavar="nvlink|infiniband|ethernet", help="Network between the ranks of --predict.")
+        str, Words(metavar="nvlink|infiniband|ethernet", help="Network between the ranks of --predict.")
     ] = "infiniband",
     levels: Levels = "1",
-    embedding: EmbeddingFolder = None,
-    programs: ProgramsCache = None,
-    data: DataFolder = None,
+    embedding: EmbeddingFolder | None = None,
+    programs: ProgramsCache | None = None,
+    data: DataFolder | None = None,
     seed: Seed = 204,
-    report: ReportFile = None,
-    output: ResultFile = None,
+    report: ReportFile | None = None,
+    output: ResultFile | None = None,
     as_json: OneJson = False,
 ) -> None:
     """Measure how training a program classifier scales over ranks, and how large a model must be for that to pay.
 
     Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
     """
-    given = arguments_of(locals())
+    given = dict(locals())
+    for name in ("report", "output", "as_json"):
+        del given[name]
     import ncc_lab
     from ncc_lab.scaling.report import sweep_parts
 
@@ -101,7 +98,7 @@ def bench_scaling(
     given |= {"strategy": split_list(strategy), "compression": split_list(compression), "levels": split_list(levels)}
     for name in ("world", "batch_size", "hidden", "threads", "predict"):
         given[name] = _numbers(f"--{name.replace('_', '-')}", given[name]) if given[name] else ()
-    sweep = ncc_lab.bench_scaling(**given, progress=say)
+    sweep = ncc_lab.bench_scaling(**given, progress=print_message)
     began = time.perf_counter()
     try:
         if report:
@@ -110,7 +107,7 @@ def bench_scaling(
         report_s = time.perf_counter() - began
         print_figures(sweep.to_dict(report_s), sweep_parts(sweep, report_s), output, as_json)
     if sweep.num_failed:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _numbers(option: str, words: str) -> tuple[int, ...]:

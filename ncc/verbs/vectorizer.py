@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from ncc.api.many import embed_many
-from ncc.api.vectors import Source
 from ncc.arrays import Floats32
 from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding
 from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler
+from ncc.verbs.embed import embed_many
+from ncc.verbs.types import Source
 
 
 class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,0 +1,218 @@
+"""The ``ncc`` command: which verbs there are, and how one ends.
+
+Data goes to stdout, messages and progress to stderr. Exit codes: 0 fine, 1 some input failed, 2 wrong usage, 130
+interrupted.
+"""
+
+import gc
+import inspect
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import click
+
+import ncc
+from ncc.cli.command import eager_option, help_option, make_command
+from ncc.cli.each import answer_each
+from ncc.cli.printing import (
+    exit_with_error,
+    print_answer,
+    print_message,
+    print_text,
+    print_traceback,
+    standard_streams,
+    throttle,
+    without_command,
+)
+from ncc.errors import InputError, InputFileError, NccError
+from ncc.system.files.provenance import command_line
+from ncc.verbs.types import Answer, Command, Each
+
+VERBS = {
+    "embed": "ncc.verbs.embed:embed_command",
+    "graph": "ncc.verbs.embed:graph_command",
+    "predict-device": "ncc.verbs.predict:predict_device_command",
+    "predict-coarsening": "ncc.verbs.predict:predict_coarsening_command",
+    "predict-gpu": "ncc.verbs.predict:predict_gpu_command",
+    "profile": "ncc.verbs.predict:profile_command",
+    "classify": "ncc.verbs.predict:classify_command",
+    "devices": "ncc.verbs.measure:devices_command",
+    "measure": "ncc.verbs.measure:measure_command",
+    "index": "ncc.verbs.search:index_command",
+    "search": "ncc.verbs.search:search_command",
+    "calibrate": "ncc.verbs.measure:calibrate_command",
+    "info": "ncc.verbs.info:info_command",
+    "corpus build": "ncc.verbs.train:corpus_build_command",
+    "train embedding": "ncc.verbs.train:train_embedding_command",
+    "train encoder": "ncc.verbs.train:train_encoder_command",
+    "train devmap": "ncc.verbs.train:train_devmap_command",
+    "train coarsening": "ncc.verbs.train:train_coarsening_command",
+    "train gpu": "ncc.verbs.train:train_gpu_command",
+    "train classify": "ncc.verbs.train:train_classify_command",
+    "data list": "ncc.verbs.info:data_list_command",
+    "data fetch": "ncc.verbs.info:data_fetch_command",
+    "data verify": "ncc.verbs.info:data_verify_command",
+}
+"""Commands, and where each is defined."""
+
+_GROUPS = {
+    "corpus": "Build corpora of co-occurrence counts.",
+    "train": "Train embeddings and heads.",
+    "data": "List, fetch and verify datasets.",
+}
+_LAB = ("bench", "evaluate")
+_INTERRUPTED = 130
+_VERSION = eager_option("--version", "Show the version and exit.", lambda _: f"ncc {ncc.__version__}")
+
+
+class VerbGroup(click.Group):
+    """Commands that are imported when they are asked for.
+
+    Args:
+        name: Name of the group.
+        verbs: Where the `Command` of each name is defined.
+        about: Help of the group.
+    """
+
+    def __init__(self, name: str, verbs: dict[str, str], about: str) -> None:
+        super().__init__(name, help=about, params=[help_option()], add_help_option=False)
+        self.verbs = verbs
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """The names of the commands, in the order of their table."""
+        return [*self.verbs]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of a name."""
+        if cmd_name not in self.commands and cmd_name in self.verbs:
+            module, _, attribute = self.verbs[cmd_name].partition(":")
+            command = getattr(import_module(module), attribute)
+            self.add_command(make_command(cmd_name, command, partial(run_verb, command)), cmd_name)
+        return self.commands.get(cmd_name)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command of the first word; a similar name is suggested for an unknown one."""
+        if args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=self.list_commands(ctx), ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+
+class _TopGroup(VerbGroup):
+    """All verbs, those of other distributions with an entry point in ``ncc.verbs`` among them."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "ncc",
+            {name: place for name, place in VERBS.items() if " " not in name},
+            "Neural code comprehension for LLVM IR: vectors, graphs and performance predictions from code.",
+        )
+        for name, about in _GROUPS.items():
+            verbs = {verb.partition(" ")[2]: place for verb, place in VERBS.items() if verb.startswith(f"{name} ")}
+            self.add_command(VerbGroup(name, verbs, about))
+        self.params.insert(0, _VERSION)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all verbs that are installed."""
+        return [*super().list_commands(ctx), *_GROUPS, *sorted(_entry_points().names)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb of a name, loaded if another distribution has it."""
+        if cmd_name in self.verbs or cmd_name in _GROUPS:
+            return super().get_command(ctx, cmd_name)
+        for entry in _entry_points().select(name=cmd_name):
+            group: click.Command = entry.load()
+            return group
+        return None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The verb of the first word."""
+        if args[0] in _LAB and args[0] not in self.list_commands(ctx):
+            exit_with_error(f"ncc {args[0]} is part of ncc-lab; in a checkout of ncc: pip install -e lab", code=2)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named; an `NccError` is a message and exit code 1, or 2 for wrong usage."""
+        try:
+            return super().invoke(ctx)
+        except NccError as error:
+            is_usage = isinstance(error, InputError) and not isinstance(error, InputFileError)
+            exit_with_error(without_command(str(error)), code=2 if is_usage else 1)
+
+
+def _entry_points() -> Any:
+    from importlib.metadata import entry_points
+
+    return entry_points(group="ncc.verbs")
+
+
+def run_verb(command: Command, *, as_json: bool = False, require_confinement: bool = False, **arguments: Any) -> None:
+    """Call the function of a command, and print what it answers."""
+    from ncc.system.sandbox import confine
+
+    needed = {
+        name for function in (command.run, command.api) if function for name in inspect.signature(function).parameters
+    }
+    if not command.has_json and "as_json" in needed:
+        arguments["as_json"] = as_json
+    if "progress" in needed:
+        arguments["progress"] = throttle() if command.is_brief else print_message
+    arguments |= {name: {"command": command_line()} for name in ("about", "card") if name in needed}
+    try:
+        with confine.require_confinement() if require_confinement else nullcontext():
+            result = command.run(**arguments)
+            if isinstance(result, Each):
+                answer_each(result)
+                return
+            answer = command.show(result) if command.show else result
+            if answer:
+                _print(answer, as_json)
+    except KeyboardInterrupt:
+        hint = "; give the command again to go on" if command.resumes else ""
+        exit_with_error(f"stopped{hint}", code=_INTERRUPTED)
+
+
+def _print(answer: Answer, as_json: bool) -> None:
+    for reason in answer.failures:
+        print_message(f"ncc: {reason}")
+    if not as_json:
+        if answer.text:
+            print_text(answer.text)
+    elif isinstance(answer.json, dict):
+        print_answer(answer.json)
+    else:
+        for row in answer.json:
+            print_answer(row)
+    if answer.failures or answer.is_failed:
+        raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def report_crashes() -> Iterator[None]:
+    """Tell an exception that nobody planned for, a defect of ncc with its traceback, and end with exit code 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        from ncc.system.workers.failures import is_defect, summarize_failure
+
+        if is_defect(error):
+            print_traceback(error)
+        print_message(f"ncc: {summarize_failure('this command', error)}")
+        sys.exit(1)
+
+
+app = _TopGroup()
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        with standard_streams(), report_crashes():
+            app()
+    finally:
+        gc.freeze()  # the interpreter's end would look through all that was imported for cycles: a sixth of ncc embed

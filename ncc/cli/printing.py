@@ -1,0 +1,156 @@
+"""What commands print: answers to stdout, messages to stderr, never a terminal control character."""
+
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TextIO, cast
+
+import click
+
+from ncc.errors import COMMAND_LINE, NccError
+from ncc.system.files.text import align_columns, escape_control
+from ncc.verbs.types import Rows
+
+
+def print_message(message: str) -> None:
+    """Print a message to stderr, if that can be written."""
+    with suppress(OSError):
+        print(escape_control(message), file=sys.stderr, flush=True)
+
+
+def exit_with_error(message: str, *, code: int = 1) -> NoReturn:
+    """Print a message to stderr and end the command."""
+    print_message(f"ncc: {message}")
+    raise click.exceptions.Exit(code)
+
+
+def throttle(tell: Callable[[str], None] = print_message, pause_s: float = 1.0) -> Callable[[str], None]:
+    """Return a function that passes a message on unless the last one is younger than a pause."""
+    last = -pause_s
+
+    def pass_on(message: str) -> None:
+        nonlocal last
+        if (now := time.monotonic()) - last >= pause_s:
+            last = now
+            tell(message)
+
+    return pass_on
+
+
+def print_answer(answer: Mapping[str, Any] | str) -> bool:
+    """Print an answer; False if nobody reads them any more."""
+    text = escape_control(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:  # a name that the terminal's encoding lacks
+        text = answer.encode("ascii", "backslashreplace").decode() if isinstance(answer, str) else json.dumps(answer)
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        give_up_output()
+        if isinstance(error, BrokenPipeError):  # the reader (head, less) has seen enough
+            return False
+        exit_with_error(f"standard output can't be written: {error.strerror}")
+    return True
+
+
+def print_text(text: Any) -> None:
+    """Print an answer for people: text, rows, or parts, of which some may be what `rich` prints."""
+    if isinstance(text, Rows):
+        print_rows(text)
+    elif isinstance(text, str):
+        print_answer(text)
+    else:
+        for part in text:
+            if isinstance(part, str):
+                print_answer(part)
+            else:
+                from rich.console import Console
+
+                Console(highlight=False).print(part)
+
+
+def print_rows(table: Rows) -> None:
+    """Print rows of words: as a table on a terminal, which may break cells into lines, else as lines."""
+    rows = [[escape_control(cell) for cell in row] for row in table.rows]
+    if not sys.stdout.isatty():
+        lines = (
+            [table.line.format(*row) for row in rows] if table.line else align_columns(rows, left=range(len(rows[0])))
+        )
+        print_answer("\n".join(lines))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(*table.heading, box=None, show_header=bool(table.heading), pad_edge=False, padding=(0, 2, 0, 0))
+    for row in rows:
+        shown.add_row(*(Text(cell) for cell in row))
+    Console(highlight=False).print(shown)
+
+
+def print_traceback(error: Exception) -> None:
+    """Print where a defect of ncc shows."""
+    print_message("".join(traceback.format_exception(error)).rstrip())
+
+
+def without_command(reason: str) -> str:
+    """Why an input failed, without the compiler's command, which NCC_DEBUG asks for."""
+    return reason if os.environ.get("NCC_DEBUG") else reason.partition(COMMAND_LINE)[0]
+
+
+def failure_reason(name: str, error: Exception) -> str:
+    """Why an input failed. A defect of ncc is told as one, with its traceback if NCC_DEBUG asks for that."""
+    if isinstance(error, NccError):
+        return str(error)
+    if os.environ.get("NCC_DEBUG"):
+        print_traceback(error)
+    from ncc.system.workers.failures import is_defect, summarize_failure
+
+    return summarize_failure(name, error) + (" (NCC_DEBUG=1 shows more)" if is_defect(error) else "")
+
+
+@contextmanager
+def standard_streams() -> Iterator[None]:
+    """Run a command with all three streams; its output is written when it ends, or a message says why not."""
+    _open_missing()
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        give_up_output()
+    except OSError as error:
+        give_up_output()
+        print_message(f"ncc: standard output can't be written: {error.strerror}")
+        sys.exit(1)
+
+
+def give_up_output() -> None:
+    """Send what is still in the buffer nowhere when the process ends, which would fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_missing() -> None:
+    """Open streams that were closed by whoever started the command, for which Python has None."""
+    # in this order: files that are opened later must not get the numbers of these
+    if sys.stdin is None:
+        sys.stdin = _open_nowhere(0, "r")
+    if sys.stdout is None:
+        sys.stdout = _open_nowhere(1, "w")
+    if sys.stderr is None:
+        sys.stderr = _open_nowhere(2, "w")
+
+
+def _open_nowhere(number: int, mode: str) -> TextIO:
+    opened = os.open(os.devnull, os.O_RDWR)
+    if opened != number:
+        os.dup2(opened, number)
+        os.close(opened)
+    os.set_inheritable(number, True)
+    return cast(TextIO, os.fdopen(number, mode, closefd=False))

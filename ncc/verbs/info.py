@@ -1,0 +1,86 @@
+"""What is installed: ``ncc info`` and ``ncc data``."""
+
+import json
+import platform as host
+from typing import Any
+
+from ncc.verbs.types import Answer, DataFolder, Name, Rows, command
+
+
+@command(has_json=True, compiles=False)
+def info_command() -> Answer:
+    """Show versions, the compiler, the shipped models and where data is looked for."""
+    facts = _facts()
+    return Answer(text=Rows([(name, _shown(value)) for name, value in facts.items()], line="{}: {}"), json=facts)
+
+
+def _shown(value: Any) -> str:
+    """Lists as words, cards with a name in each line."""
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return json.dumps(value, indent=2) if isinstance(value, dict) else str(value)
+
+
+def _facts() -> dict[str, Any]:
+    import llvmlite.binding as llvm
+
+    import ncc
+    from ncc.ir.frontend.clang import find_compiler
+    from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
+    from ncc.ir.reader.objects import IR_EXTENSIONS
+    from ncc.learning.data.registry import data_folder
+    from ncc.system.sandbox.confine import describe_confinement
+    from ncc.tasks.devices.head import PLATFORMS
+
+    embedding, encoder = ncc.load_embedding(), ncc.load_encoder()
+    return {
+        "version": ncc.__version__,
+        "python": host.python_version(),
+        "llvm": ".".join(map(str, llvm.llvm_version_info)),
+        "compiler": " ".join(find_compiler(None).argv),
+        "confinement": describe_confinement(),
+        "reads": sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS),
+        "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
+        "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | encoder.card,
+        "device_heads": {name: ncc.load_device_head(platform=name).card for name in PLATFORMS},
+        "coarsening_head": ncc.load_coarsening_head().card,
+        "classifier": ncc.load_classifier().card,
+        "data_folder": str(data_folder()),
+    }
+
+
+@command(compiles=False)
+def data_list_command() -> Answer:
+    """List the datasets, where they come from and whether you have them."""
+    from ncc.learning.data.registry import dataset_names, describe, verify
+
+    rows = [(name, "here" if verify(name).usable else "missing", describe(name).title) for name in dataset_names()]
+    return Answer(text=Rows(rows, ("name", "state", "title")))
+
+
+@command(compiles=False)
+def data_fetch_command(name: Name, *, data: DataFolder | None = None) -> Answer:
+    """Print where a dataset's files are, or say where to get them.
+
+    Args:
+        name: A dataset of 'ncc data list'.
+        data: Folder of the datasets; default: NCC_DATA, then the cache.
+    """
+    from ncc.learning.data.registry import fetch
+
+    return Answer(text="\n".join(map(str, fetch(name, data))))
+
+
+@command(compiles=False)
+def data_verify_command(name: Name, *, data: DataFolder | None = None) -> Answer:
+    """Check a dataset's files against their checksums.
+
+    Args:
+        name: A dataset of 'ncc data list'.
+        data: Folder of the datasets; default: NCC_DATA, then the cache.
+    """
+    from ncc.learning.data.registry import verify
+
+    state = verify(name, data)
+    rows = [(status.state.value, str(status.path)) for status in state.files]
+    return Answer(text=Rows(rows, ("state", "file")), is_failed=not state.usable)

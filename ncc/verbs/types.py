@@ -1,0 +1,273 @@
+"""What a verb is to the command line: words for its parameters, and what its answers are made of."""
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import lru_cache, wraps
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
+
+from ncc.errors import InputError
+from ncc.ir.frontend.options import CompileOptions
+
+_Loaded = TypeVar("_Loaded")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Words:
+    """How the command line writes a parameter, or not at all.
+
+    Attributes:
+        metavar: Name of a value in the help; an argument in brackets may be left out.
+        help: Its text, unless a docstring has one.
+        parse: Makes the value from text.
+        minimum: Of a number.
+        option: Names of the option, unless that of the parameter.
+        fields: Of a dataclass: its fields that are options; None leaves the words of a field's own type.
+        is_option: Whether the command line has it.
+        is_argument: Whether it is written without a name, though it has a default.
+        is_required: Whether the command line needs it, though it has a default.
+    """
+
+    metavar: str = ""
+    help: str = ""
+    parse: Callable[[str], Any] | None = None
+    minimum: float | None = None
+    option: tuple[str, ...] = ()
+    fields: Mapping[str, "Words | None"] = field(default_factory=dict)
+    is_option: bool = True
+    is_argument: bool = False
+    is_required: bool = False
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of words: a table on a terminal, else lines, each of a format or in columns."""
+
+    rows: Sequence[Sequence[str]]
+    heading: Sequence[str] = ()
+    line: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a command prints.
+
+    Attributes:
+        text: For people: text, rows, or parts of what `rich` prints.
+        json: For machines: an object, or one per line.
+        failures: Messages about inputs that failed.
+        is_failed: Whether the exit code is 1 without failures.
+    """
+
+    text: "str | Rows | Iterable[Any]" = ""
+    json: Mapping[str, Any] | Sequence[Mapping[str, Any]] = ()
+    failures: Sequence[str] = ()
+    is_failed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Each:
+    """Work that a command does for each of its inputs; one that fails does not stop the others.
+
+    Attributes:
+        inputs: As the user gave them.
+        work: Returns the fields of the JSON object and the text for people, or what ``tell`` makes these of; a
+            function of a module, or a partial of one.
+        as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of, and
+            ``skipped_functions`` if some did not compile.
+        tell: Called with what ``work`` returned, in the order of the inputs.
+        fields: Names that an object has, as null, also where its input failed, beside those of every command.
+        kernels: Of a folder's C and C++, work on those alone that may hold a kernel.
+        finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
+        results_of: Gives for each input what returns its result and fields of warnings, or raises, instead of ``work``.
+        jobs: Worker processes; one job is done in this one.
+        compile_s: Time for the compilation of an input; a worker has more for the rest.
+        sink: A file that is open meanwhile.
+    """
+
+    inputs: Sequence[str]
+    work: Callable[[Any], Any]
+    as_json: bool
+    tell: Callable[[Any], tuple[dict[str, Any], str]] | None = None
+    fields: Sequence[str] = ()
+    kernels: bool = False
+    finish: Callable[[], None] | None = None
+    results_of: Callable[[Sequence[Any]], Any] | None = None
+    jobs: int = 1
+    compile_s: float = 0.0
+    sink: AbstractContextManager[Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A verb as a command.
+
+    Attributes:
+        run: Takes the options that it names, and with ``**options`` those of ``api``.
+        api: The public function that it calls, which documents the options that they share.
+        show: Makes an answer of what ``run`` returns, unless that is one, or work over inputs.
+        has_json: Whether ``--json`` prints the object of the answer.
+        compiles: Whether it may run a compiler.
+        resumes: Whether it resumes after a stop when it is run again.
+        is_brief: Whether a message a second is enough.
+    """
+
+    run: Callable[..., Any]
+    api: Callable[..., Any] | None = None
+    show: Callable[[Any], Answer] | None = None
+    has_json: bool = False
+    compiles: bool = True
+    resumes: bool = False
+    is_brief: bool = False
+
+
+def command(api: Callable[..., Any] | None = None, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
+    """Make a function a command; see `Command`."""
+    return lambda run: Command(run=run, api=api, **settings)
+
+
+def defined_in(module: str) -> Callable[[_Function], _Function]:
+    """Make a signature with a docstring call the function of its name in a module, which is imported at the call."""
+
+    def decorate(declared: _Function) -> _Function:
+        signature = inspect.signature(declared)
+
+        @wraps(declared)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return getattr(import_module(module), declared.__name__)(*bound.args, **bound.kwargs)
+
+        return cast(_Function, call)
+
+    return decorate
+
+
+@lru_cache(maxsize=8)
+def load_once(load: Callable[..., _Loaded], *arguments: Any) -> _Loaded:
+    """What options name, read once by each process that works on inputs."""
+    return load(*arguments)
+
+
+def split_list(words: str) -> tuple[str, ...]:
+    """From "a,b" to its parts, each once."""
+    return tuple(dict.fromkeys(word.strip() for word in words.split(",")))
+
+
+def _folder(path: str) -> str:
+    if not Path(path).is_dir():
+        raise InputError(f"{path}: there is no such folder")
+    return path
+
+
+def _language(name: str) -> str | None:
+    return CompileOptions(language=name).language
+
+
+def _bytes(text: str) -> float:
+    from ncc.system.files.text import parse_bytes
+
+    return parse_bytes(text)
+
+
+def _items(text: str) -> float:
+    from ncc.system.files.text import parse_items
+
+    return parse_items(text)
+
+
+_FOLDER = Words(metavar="FOLDER")
+_PYTHON = Words(is_option=False)
+
+Inputs = Annotated[
+    list[str],
+    Words(metavar="INPUT...", help="File, folder, glob, or - for IR (with --language: source) on standard input."),
+]
+Jobs = Annotated[int, Words(metavar="N", minimum=1, help="Number of worker processes.")]
+Json = Annotated[bool, Words(option=("--json",), help="Print one JSON object per input, one per line.")]
+Plot = Annotated[Path, Words(metavar="FILE")]
+OutputFile = Annotated[Path, Words(metavar="FILE", option=("-o", "--output"))]
+Count = Annotated[int, Words(metavar="N", minimum=1)]
+Seconds = Annotated[float, Words(metavar="SECONDS", option=("--timeout",))]
+Minutes = Annotated[float, Words(metavar="MINUTES", option=("--budget",))]
+Name = Annotated[str, Words(metavar="NAME")]
+Address = Annotated[str, Words(metavar="ADDRESS")]
+Device = Annotated[str, Words(metavar="cpu|cuda")]
+Pooling = Annotated[str, Words(metavar="encoder|mean")]
+Level = Literal["module", "function", "statement"]
+Language = Annotated[str, Words(metavar="c|c++|opencl|cuda", parse=_language)]
+
+_COMPILER = {
+    "clang": Words(metavar="PATH"),
+    "include_paths": Words(metavar="FOLDER", option=("-I", "--include"), parse=_folder),
+    "defines": Words(metavar="NAME[=VALUE]", option=("-D", "--define")),
+    "flags": Words(metavar="FLAG", option=("--flag",)),
+    "optimization": Words(metavar="LEVEL", option=("-O",)),
+    "language": Words(metavar="c|c++|opencl|cuda"),
+    "timeout_s": Words(metavar="SECONDS", option=("--timeout",)),
+    "verify": Words(),
+    "commands": Words(metavar="FILE", option=("--compile-commands",)),
+    "cuda_path": Words(metavar="FOLDER", parse=_folder),
+}
+_OF_EACH_SOURCE = ("clang", "optimization", "language", "timeout_s", "verify")
+Compiling = Annotated[CompileOptions, Words(fields=_COMPILER)]
+PythonOptions = Annotated[CompileOptions, _PYTHON]
+CompilingPrograms = Annotated[
+    CompileOptions, Words(fields={name: words for name, words in _COMPILER.items() if name != "optimization"})
+]
+CompilingCorpora = Annotated[
+    CompileOptions, Words(fields={name: words for name, words in _COMPILER.items() if name not in _OF_EACH_SOURCE})
+]
+"""Options of the compiler for corpora and labelled programs, which say the others for themselves."""
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ncc.learning.corpus.recipe import Recipe
+    from ncc.learning.embedding.embedding import AnyEmbedding
+    from ncc.learning.encoder.linear import LinearEncoder
+    from ncc.learning.encoder.pooling import AnyEncoder, Pooler
+    from ncc.tasks.classification.head import ClassifierHead
+    from ncc.tasks.coarsening.head import CoarseningHead
+    from ncc.tasks.devices.predict import AnyHead
+    from ncc.tasks.gpus.head import GpuHead
+
+    Source = str | os.PathLike[str] | bytes
+    EmbeddingLike = AnyEmbedding
+    EncoderLike = AnyEncoder
+    DeviceHeadLike = AnyHead
+    PathLike = str | os.PathLike[str]
+    PoolingLike = str | Pooler
+    Output = str | Path
+    CoarseningHeadLike = CoarseningHead | str | os.PathLike[str]
+    GpuHeadLike = GpuHead | str | os.PathLike[str]
+    ClassifierLike = ClassifierHead | str | Path
+    LinearEncoderLike = LinearEncoder | str | Path
+    RecipeLike = Recipe | str | Path
+    Progress = Callable[[str], None]
+    About = dict[str, Any]
+    AnyExecutor = Executor
+    Bytes = float
+    Items = float
+    Folder = str | Path
+    DataFolder = str
+    Names = Sequence[str]
+else:
+    EmbeddingLike = EncoderLike = LinearEncoderLike = Annotated[Path, _FOLDER]
+    DeviceHeadLike = CoarseningHeadLike = GpuHeadLike = ClassifierLike = Annotated[Path, _FOLDER]
+    PathLike = Path
+    PoolingLike = Pooling
+    Output = Annotated[Path, Words(metavar="FOLDER", option=("-o", "--output"), is_required=True)]
+    RecipeLike = Annotated[Path, Words(metavar="RECIPE|FOLDER")]
+    Source = Annotated[str, _PYTHON]
+    Progress = About = AnyExecutor = Annotated[Any, _PYTHON]
+    Bytes = Annotated[float, Words(metavar="BYTES", option=("--transfer",), parse=_bytes)]
+    Items = Annotated[float, Words(metavar="N", parse=_items)]
+    Folder = Annotated[Path, _FOLDER]
+    DataFolder = Annotated[str, _FOLDER]
+    Names = Annotated[Any, Words(metavar="LEVELS", parse=split_list)]
