@@ -104,7 +104,7 @@ def test_vectors_are_trained_by_gensim(ncc, corpus, tmp_path):
     arguments = ["--engine", "gensim", "--dim", "8", "--epochs", "1", "--num-pairs", "2000", "--min-count", "3"]
     finished = ncc("train", "embedding", corpus, "-o", tmp_path / "out", *arguments)
     assert finished.code == 0, finished.err
-    assert load_embedding(tmp_path / "out").about["engine"] == "gensim"
+    assert load_embedding(tmp_path / "out").about["config"]["engine"] == "gensim"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_gensim_trains_on_the_same_counts(ncc, corpus, tmp_path):
     finished = ncc("train", "embedding", corpus, "-o", tmp_path / "out", *arguments)
     assert finished.code == 0, finished.err
     about = json.loads(finished.out)
-    assert about["engine"] == "gensim"
+    assert about["config"]["engine"] == "gensim"
     assert about["loss"] > about["entropy"]
     refused = ncc("train", "embedding", corpus, "-o", tmp_path / "out", "--engine", "glove")
     assert refused.code == 2

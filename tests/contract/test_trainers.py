@@ -115,7 +115,7 @@ def encoder_options(tiny: Tiny) -> list[object]:
 
 
 def about_of(card: Mapping[str, Any]) -> Mapping[str, Any]:
-    return card.get("about", card)
+    return card.get("card", card.get("about", card))
 
 
 def learnt(folder: Path) -> dict[str, object]:
