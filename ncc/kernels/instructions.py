@@ -5,7 +5,10 @@ are built-in variables (SYCL, the translator of Khronos), functions with a numbe
 """
 
 import re
-from functools import cached_property, lru_cache
+import tomllib
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,19 +32,6 @@ _HARDWARE = re.compile(
 _OPENCL = re.compile(
     r"get_(global_id|local_id|group_id|local_size|num_groups|global_size)j?\(i32 (?:noundef )?([012])\)"
 )
-_OPENCL_NAMES = {
-    "local_id": "tid", "group_id": "ctaid", "local_size": "ntid", "num_groups": "nctaid",
-    "workitem": "tid", "workgroup": "ctaid",
-}  # fmt: skip
-_SPIRV_NAMES = {
-    "LocalInvocationId": "tid", "WorkgroupId": "ctaid", "WorkgroupSize": "ntid", "NumWorkgroups": "nctaid",
-    "GlobalInvocationId": "global_id", "GlobalSize": "global_size",
-    "SubgroupLocalInvocationId": "laneid", "SubgroupSize": "warpsize",
-    "thread.id.in.group": "tid", "group.id": "ctaid", "workgroup.size": "ntid", "num.workgroups": "nctaid",
-    "thread.id": "global_id", "global.size": "global_size",
-    "subgroup.local.invocation.id": "laneid", "wave.get.lane.index": "laneid",
-    "subgroup.size": "warpsize", "wave.get.lane.count": "warpsize",
-}  # fmt: skip
 _WITHOUT_AXIS = frozenset(("laneid", "warpsize"))
 _SPIRV = re.compile(r"__spirv_(?:BuiltIn)?([A-Z][A-Za-z]*?)(?:_([xyz])v?|[iv]?)$")
 _SPIRV_INTRINSIC = re.compile(r"llvm\.spv\.([a-z.]+?)(?:\.i\d+)?$")
@@ -66,34 +56,29 @@ _PREFIX = re.compile(r"__nv_|__ocml_|fast_|__")
 _APPROXIMATE = re.compile(r"native_|half_")
 _SUFFIX = re.compile(r"_f32|_f64|[fl]")
 
-_SPECIAL = """
-sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sinpi cospi tanpi asinpi acospi atanpi sincos atan2 atan2pi
-exp exp2 exp10 expm1 ex2 log log2 log10 log1p lg2 pow powi pown powr rootn sqrt rsqrt cbrt rcp hypot erf erfc lgamma
-tgamma fmod remainder length normalize distance divide fdividef recip
-"""
-_FUSED = "fma mad fmuladd mix lerp dot"
-_FLOAT = "fabs floor ceil round roundeven rint trunc nearbyint sign copysign step degrees radians fract fdim ldexp"
-_FUSED_INTEGER = "mad24 mad_hi mad_sat"
-_INTEGER = """
-abs abs_diff mul24 umul24 mul_hi umulhi mulhi rotate popcount popc ctpop clz ctz ctlz cttz fshl fshr bswap bitreverse
-brev add_sat sub_sat uadd sadd usub ssub hadd rhadd
-"""
-_COMPARISON = """
-min max fmin fmax minnum maxnum minimum maximum smin smax umin umax clamp select bitselect isequal isnotequal isgreater
-isgreaterequal isless islessequal islessgreater isnan isinf isfinite any all
-"""
-_KIND = {
-    name: (kind, amount)
-    for names, kind, amount in (
-        (_SPECIAL, "special", 1.0),
-        (_FUSED, "float", 2.0),
-        (_FLOAT, "float", 1.0),
-        (_FUSED_INTEGER, "integer", 2.0),
-        (_INTEGER, "integer", 1.0),
-        (_COMPARISON, "comparison", 1.0),
+
+class Operations(NamedTuple):
+    """The tables of ``operations.toml``, by builtin, opcode, precision and register."""
+
+    builtins: dict[str, tuple[str, float]]
+    opcode_kinds: dict[str, str]
+    flops: dict[str, dict[str, float]]
+    integer: dict[str, tuple[float, float]]
+    registers: dict[str, str]
+
+
+@cache
+def operations() -> Operations:
+    """Read what functions and opcodes do, what they cost, and how registers are called."""
+    tables = tomllib.loads(Path(__file__).with_name("operations.toml").read_text(encoding="utf-8"))
+    flops = {precision: text.split() for precision, text in tables["flops"].items()}
+    return Operations(
+        {name: (row["kind"], row["amount"]) for row in tables["builtins"] for name in row["names"].split()},
+        {opcode: kind for kind, opcodes in tables["opcodes"].items() for opcode in opcodes.split()},
+        {precision: dict(zip(words[::2], map(float, words[1::2]), strict=True)) for precision, words in flops.items()},
+        tables["integer_operations"],
+        tables["registers"],
     )
-    for name in names.split()
-}
 
 
 class Instruction:
@@ -150,7 +135,7 @@ class Instruction:
         if self.builtin.startswith("convert_"):
             return {"conversion": self.lanes}
         is_approximate = _APPROXIMATE.match(self.builtin)
-        kind, amount = ("special", 1.0) if is_approximate else _KIND.get(self.builtin, ("call", 1.0))
+        kind, amount = ("special", 1.0) if is_approximate else operations().builtins.get(self.builtin, ("call", 1.0))
         if kind == "float":
             amount *= self.lanes
             return {"double" if "double" in self.text else "float": amount, "flops": amount}
@@ -218,13 +203,13 @@ class Instruction:
         node = int(self.module.callee[self.statement])
         name = self.module.node_name(node) if node >= 0 else ""
         if match := _HARDWARE.search(name):
-            return match[1] or f"{_OPENCL_NAMES[match[2]]}.{match[3]}"
+            return match[1] or f"{operations().registers[match[2]]}.{match[3]}"
         if match := _SPIRV.search(name) or _SPIRV_INTRINSIC.search(name):
             axis = match[2] if match.re is _SPIRV else None
             argument = _DIMENSION.search(self.source)
             return _register(match[1], axis or ("xyz"[int(argument[1])] if argument else ""))
         if name.startswith("_Z") and (match := _OPENCL.search(self.source)):
-            return f"{_OPENCL_NAMES.get(match[1], match[1])}.{'xyz'[int(match[2])]}"
+            return f"{operations().registers.get(match[1], match[1])}.{'xyz'[int(match[2])]}"
         return ""
 
     @cached_property
@@ -262,8 +247,9 @@ def builtin_name(callee: str) -> str:
         name = match[1]
     if match := _PREFIX.match(name):
         name = name[match.end() :]
+    builtins = operations().builtins
     for size in (1, 4):  # C's float and long double, and the types of AMD's library
-        if name not in _KIND and name[:-size] in _KIND and _SUFFIX.fullmatch(name[-size:]):
+        if name not in builtins and name[:-size] in builtins and _SUFFIX.fullmatch(name[-size:]):
             return name[:-size]
     return name
 
@@ -329,7 +315,7 @@ def _fields_of(text: str) -> list[str]:
 
 
 def _register(spirv: str, axis: str) -> str:
-    name = _SPIRV_NAMES.get(spirv, "")
+    name = operations().registers.get(spirv, "")
     return name if name in _WITHOUT_AXIS else f"{name}.{axis}" if name and axis else ""
 
 

@@ -4,10 +4,8 @@ The features decide between processors by what is known of their hardware: Grewe
 (PACT 2014) count instructions, memory accesses and coalesced ones in the source; here they come from the IR, weighted
 by loop depth, with the pattern of every access worked out from the thread's number.
 
-Floating-point and integer operations at a launch are counted as a profiler of an NVIDIA card counts its own
-instructions: a fused multiply-add as two, a division as the multiplications around an approximate reciprocal, a sign, a
-minimum or a rounding as nothing. Amounts are those of the usual path through the code that NVIDIA's device library and
-assembler give sm_86, without the paths for zeros, infinities and huge arguments.
+Operations at a launch are counted as a profiler of an NVIDIA card counts its own instructions: a fused multiply-add as
+two, a division as the multiplications around an approximate reciprocal, a minimum or a rounding as nothing.
 """
 
 import math
@@ -33,7 +31,7 @@ from ncc.kernels.addresses import (
 )
 from ncc.kernels.control_flow import find_loops
 from ncc.kernels.execution import DEFAULT_TRIP_COUNT, Execution, LoopTripCount
-from ncc.kernels.instructions import Instruction, decode
+from ncc.kernels.instructions import Instruction, decode, operations
 from ncc.kernels.launch import argument_types
 
 _MAX_CALL_DEPTH = 4
@@ -46,15 +44,6 @@ TENSOR_KIND = "tensor_operation"
 """Matrix products by a warp's tensor cores, whose operations are not counted otherwise."""
 _TENSOR = re.compile(r"(?<![a-z])(?:w|wg|b)?mma(?:_|\.)")
 _FLOAT_OPS = frozenset(("fadd", "fsub", "fmul", "fneg"))
-_KIND_OF_OPCODE = {
-    **dict.fromkeys(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "getelementptr"), "integer"),
-    **dict.fromkeys(("udiv", "sdiv", "urem", "srem", "fdiv", "frem"), "division"),
-    **dict.fromkeys(
-        ("trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp"), "conversion"
-    ),
-    **dict.fromkeys(("icmp", "fcmp", "select"), "comparison"),
-    **dict.fromkeys(("extractelement", "insertelement", "shufflevector"), "lane_shuffle"),
-}
 _SCALAR = frozenset(("getelementptr", "extractelement", "insertelement", "shufflevector"))
 """Opcodes that count once however many lanes the vectors in their text have."""
 _MOVING = frozenset(("store", "phi", "select", "ret", "insertelement", "insertvalue"))
@@ -332,32 +321,12 @@ def _arithmetic(one: Instruction) -> Iterator[tuple[str, float]]:
     lanes = 1.0 if one.opcode in _SCALAR else one.lanes
     if one.opcode in _FLOAT_OPS:
         yield "double" if "double" in one.text else "float", lanes
-    elif one.opcode in _KIND_OF_OPCODE:
-        yield _KIND_OF_OPCODE[one.opcode], lanes
+    elif kind := operations().opcode_kinds.get(one.opcode):
+        yield kind, lanes
     if one.opcode in _FLOAT_OPS or one.opcode in ("fdiv", "frem"):
         yield "flops", lanes
 
 
-def _table(text: str) -> dict[str, float]:
-    words = text.split()
-    return dict(zip(words[::2], map(float, words[1::2]), strict=True))
-
-
-_FLOPS = {
-    "single": _table("""
-div 10 rcp 5 sqrt 0 rsqrt 0 exp 10 exp2 0 exp10 10 expm1 20 log 24 log2 26 log10 25 log1p 28 sin 18 cos 18 sincos 24
-tan 19 asin 21 acos 22 atan 21 atan2 30 sinh 12 cosh 12 tanh 13 asinh 39 acosh 30 atanh 32 pow 62 powi 12 cbrt 8
-rcbrt 10 hypot 7 erf 15 erfc 53 erfinv 20 erfcinv 20 normcdf 67 lgamma 81 tgamma 100 fmod 8 remainder 10 sinpi 20
-cospi 20 sincospi 24 fdim 1 round 1 fma 2 fmuladd 2 mad 2 norm3d 10 rnorm3d 6 fdivide 10 fdividef 1 j0 50 j1 50 y0 60
-y1 60
-"""),
-    "double": _table("""
-div 15 rcp 10 sqrt 13 rsqrt 8 exp 30 exp2 29 exp10 33 expm1 34 log 44 log2 47 log10 47 log1p 45 sin 21 cos 21 sincos 33
-tan 45 asin 38 acos 38 atan 45 atan2 58 sinh 45 cosh 38 tanh 30 asinh 78 acosh 62 atanh 63 pow 125 powi 12 cbrt 14
-rcbrt 17 hypot 17 erf 78 erfc 112 erfinv 95 erfcinv 90 normcdf 125 lgamma 150 tgamma 167 fmod 3 remainder 5 sinpi 24
-cospi 24 sincospi 36 fdim 1 round 1 fma 2 fmuladd 2 mad 2 norm3d 17 rnorm3d 15 fdivide 15 j0 87 j1 87 y0 120 y1 120
-"""),
-}
 _SINGLE_OF_DOUBLE = {"div": 2.0}
 """Operations on floats that the card's code for doubles has: the test whether a quotient is an ordinary number."""
 _ARITHMETIC = {"fadd": 1.0, "fsub": 1.0, "fmul": 1.0, "fneg": 1.0, "frem": 0.0}
@@ -365,20 +334,6 @@ _APPROXIMATE = re.compile(r"__(?!nv_)[a-z]|llvm\.nvvm|native_|half_|__nv_fast_")
 _FAST = re.compile(r" (?:fast|afn|arcp) ")
 _ONE = re.compile(r"fdiv [^,]*\b(?:float|double) 1\.0+(?:e\+0+)?,")
 _WIDE = re.compile(r"\bi64\b")
-_INTEGERS = {
-    **dict.fromkeys(("add", "sub"), (0.4, 1.4)),
-    **dict.fromkeys(("and", "or", "xor"), (0.75, 0.75)),
-    **dict.fromkeys(("shl", "lshr", "ashr"), (1.5, 3.0)),
-    **dict.fromkeys(("mul", "select"), (1.0, 1.0)),
-    "icmp": (0.4, 3.5),
-    "getelementptr": (0.3, 0.3),
-    "sext": (0.2, 0.2),
-    **dict.fromkeys(("udiv", "sdiv", "urem", "srem"), (16.0, 60.0)),
-    "fdiv": (5.5, 5.5),
-    "call": (2.5, 2.5),
-}
-"""Instructions for numbers of up to 32 bits, and of 64: means over the kernels of gpuFLOPBench, since the card's
-assembler joins additions with multiplications and addresses, and takes what several addresses share once."""
 _BY_CONSTANT = re.compile(r"[us](?:div|rem) .*, \d+$")
 _CONSTANT_DIVISION = 3.5
 _INTEGER_CALLS = frozenset(
@@ -397,7 +352,7 @@ def flops_of(one: Instruction) -> dict[str, float]:
         name, is_approximate = one.builtin, bool(_APPROXIMATE.match(one.callee) or _FAST.search(one.source))
     else:
         return {}
-    table = _FLOPS.get(precision, {})
+    table = operations().flops.get(precision, {})
     if name not in table:
         return {}
     if is_approximate and precision == "single" and name not in ("fma", "fmuladd", "mad"):
@@ -410,7 +365,7 @@ def flops_of(one: Instruction) -> dict[str, float]:
 
 def integer_operations_of(one: Instruction) -> float:
     """Integer operations of a statement, as the card's instructions count."""
-    costs = _INTEGERS.get(one.opcode)
+    costs = operations().integer.get(one.opcode)
     if costs is None or (one.opcode == "call" and one.builtin not in _INTEGER_CALLS):
         return 0.0
     if one.opcode == "getelementptr":  # a constant offset is part of the access
