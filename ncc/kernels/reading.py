@@ -54,7 +54,7 @@ def read_kernels(
     if embedding_id is not None:
         embedding = embedding.version(embedding_id)
     module = load_module(source, options=options, abstraction=embedding.abstraction)
-    kernels = kernel_numbers(module)
+    kernels = kernel_indices(module)
     lookup = embedding.look_up(module.texts).expand(module.text_id)
     vectors = embedding.vectors[lookup.word]
     reachable = [reachable_statements(module, kernel) for kernel in kernels]
@@ -77,10 +77,10 @@ def load_kernels(source: Source, kernel: str | None, options: CompileOptions | N
     if options.language or (not isinstance(source, bytes) and language_of(source)):
         options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
     module = load_module(source, options=options)
-    return module, kernel_numbers(module) if kernel is None else find_kernels(module, kernel)
+    return module, kernel_indices(module) if kernel is None else find_kernels(module, kernel)
 
 
-def kernel_numbers(module: Module) -> list[int]:
+def kernel_indices(module: Module) -> list[int]:
     """Indices of a module's kernels; an error if it has none."""
     module.check_functions()
     kernels: list[int] = np.flatnonzero(module.function_is_kernel).tolist()
@@ -92,53 +92,57 @@ def kernel_numbers(module: Module) -> list[int]:
     return kernels
 
 
+def find_kernels(module: Module, name: str) -> list[int]:
+    """Indices of the kernels of a name: the one of a mangled name or of template arguments, else all instances."""
+    best = find_kernel(module, name)
+    plain, arguments = split_kernel_name(name)
+    if arguments or "(" in name or module.function_names[best] == name:
+        return [best]
+    return [index for index in kernel_indices(module) if plain_kernel_name(module.function_names[index]) == plain]
+
+
+def find_kernel(module: Module, name: str) -> int:
+    """Index of the kernel of a name: mangled, demangled, or plain; of several instances, the most similar one."""
+    kernels = kernel_indices(module)
+    for index in kernels:
+        if module.function_names[index] == name:
+            return index
+    plain, arguments = split_kernel_name(name)
+    display_names = {index: demangle(module.function_names[index]) for index in kernels}
+    split_names = {index: split_kernel_name(text) for index, text in display_names.items()}
+    matches = {index: template for index, (other, template) in split_names.items() if other == plain}
+    if matches:
+        return max(matches, key=lambda index: _similarity(arguments, matches[index]))
+    for function, reason in module.skipped_functions:
+        if function == plain:
+            raise CompileError(f"{module.name}: {plain} does not compile: {reason}", (reason,))
+    nearest = sorted(kernels, key=lambda index: -_similarity(plain, split_names[index][0]))
+    more = f" and {len(nearest) - 8} more" if len(nearest) > 8 else ""
+    listed = ", ".join(display_names[index] for index in nearest[:8])
+    raise UnknownNameError(f"{module.name}: no kernel is called {name!r}; it has {listed}{more}")
+
+
+def _similarity(left: str, right: str) -> float:
+    return difflib.SequenceMatcher(None, left, right).ratio()
+
+
 def plain_kernel_name(name: str) -> str:
     """Strip namespaces, arguments and template arguments from a kernel's name."""
     return split_kernel_name(name)[0]
 
 
-def find_kernels(module: Module, name: str) -> list[int]:
-    """Indices of the kernels of a name: the one of a mangled name or of template arguments, else all instances."""
-    found = find_kernel(module, name)
-    plain, arguments = split_kernel_name(name)
-    if arguments or "(" in name or module.function_names[found] == name:
-        return [found]
-    return [one for one in kernel_numbers(module) if plain_kernel_name(module.function_names[one]) == plain]
-
-
-def find_kernel(module: Module, name: str) -> int:
-    """Index of the kernel of a name: mangled, demangled, or plain; of several instances, the most similar one."""
-    kernels = kernel_numbers(module)
-    for number in kernels:
-        if module.function_names[number] == name:
-            return number
-    plain, arguments = split_kernel_name(name)
-    shown = {number: demangle(module.function_names[number]) for number in kernels}
-    fitting = {number: other for number in kernels if (other := split_kernel_name(shown[number]))[0] == plain}
-    if not fitting:
-        for function, reason in module.skipped_functions:
-            if function == plain:
-                raise CompileError(f"{module.name}: {plain} does not compile: {reason}", (reason,))
-        near = sorted(
-            shown.values(), key=lambda one: -difflib.SequenceMatcher(None, plain, split_kernel_name(one)[0]).ratio()
-        )
-        more = f" and {len(near) - 8} more" if len(near) > 8 else ""
-        raise UnknownNameError(f"{module.name}: no kernel is called {name!r}; it has {', '.join(near[:8])}{more}")
-    return max(fitting, key=lambda number: difflib.SequenceMatcher(None, arguments, fitting[number][1]).ratio())
-
-
 def split_kernel_name(name: str) -> tuple[str, str]:
     """A kernel's plain name, and its template arguments in one spelling, with their brackets."""
-    shown = demangle(name).replace("(anonymous namespace)::", "")
-    found = _TEMPLATE.match(shown)
-    plain, rest = (found[1], found[2] or "") if found else (shown, "")
+    text = demangle(name).replace("(anonymous namespace)::", "")
+    match = _TEMPLATE.match(text)
+    plain, rest = (match[1], match[2] or "") if match else (text, "")
     rest = _CAST.sub("", rest).replace(" ", "")
     for other, same in _SAME.items():
         rest = rest.replace(other, same)
     depth = 0
-    for at, sign in enumerate(rest):
-        depth += (sign == "<") - (sign == ">")
+    for position, character in enumerate(rest):
+        depth += (character == "<") - (character == ">")
         if depth == 0:
-            rest = rest[: at + 1]
+            rest = rest[: position + 1]
             break
     return plain.split("::")[-1].split(" ")[-1].strip(), rest
