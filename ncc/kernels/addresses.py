@@ -92,60 +92,60 @@ def _add_strides(a: float, b: float) -> float:
     return math.inf if math.isinf(a) or math.isinf(b) else a + b
 
 
-def _multiply(one: Instruction, strides: list[float]) -> float:
+def _multiply(inst: Instruction, strides: list[float]) -> float:
     if any(math.isnan(value) for value in strides):
         return math.nan
     if not any(strides):
         return 0.0
-    constant = one.constant if one.operands[1] < 0 else None
+    constant = inst.constant if inst.operands[1] < 0 else None
     if constant is not None:
         return strides[0] * constant if constant else 0.0
     # thread number times what is the same in all threads; its square is not linear
     return math.inf if 0.0 in strides else math.nan
 
 
-def _shift_up(one: Instruction, strides: list[float]) -> float:
+def _shift_up(inst: Instruction, strides: list[float]) -> float:
     if math.isnan(strides[0]) or strides[1] != 0:
         return math.nan
     if strides[0] == 0:
         return 0.0
-    constant = one.constant if one.operands[1] < 0 else None
+    constant = inst.constant if inst.operands[1] < 0 else None
     return math.inf if constant is None else strides[0] * 2.0 ** min(constant, 62)
 
 
-def _shift_down(one: Instruction, strides: list[float]) -> float:
+def _shift_down(inst: Instruction, strides: list[float]) -> float:
     """A shift to the right, as in the pair of shifts that extends a sign."""
-    if one.operands[1] >= 0:
+    if inst.operands[1] >= 0:
         return math.nan if any(strides) else 0.0
-    divided = strides[0] / 2.0 ** (64 if one.constant is None else min(one.constant, 64))
+    divided = strides[0] / 2.0 ** (64 if inst.constant is None else min(inst.constant, 64))
     return divided if divided == 0 or math.isinf(divided) or abs(divided) >= 1 else math.nan
 
 
-def _address(one: Instruction, strides: list[float]) -> float:
+def _address(inst: Instruction, strides: list[float]) -> float:
     """Stride of an address in bytes: every index counts as often as the elements below it are large."""
     total = strides[0]
-    for index, size in zip(strides[1:], index_sizes(one), strict=True):
+    for index, size in zip(strides[1:], index_sizes(inst), strict=True):
         if index != 0:
             total = _add_strides(total, index * size if math.isfinite(index) else index)
     return total
 
 
-def index_sizes(one: Instruction) -> list[float]:
+def index_sizes(inst: Instruction) -> list[float]:
     """Bytes that one step of each index of an address moves it by; 0 for a structure's field, which is fixed."""
-    num = len(one.operands) - 1
-    match = _GEP.search(one.text)
-    element = leading_type(one.text[match.end() :]) if match else "i8"
+    num = len(inst.operands) - 1
+    match = _GEP.search(inst.text)
+    element = leading_type(inst.text[match.end() :]) if match else "i8"
     sizes = []
     for position in range(num):
         is_field = position > 0 and element.startswith(("{", "<{"))
         if position:
-            element = element_type(element, _constant_index(one, position - num) if is_field else 0)
+            element = element_type(element, _constant_index(inst, position - num) if is_field else 0)
         sizes.append(0.0 if is_field else size_of_type(element))
     return sizes
 
 
-def _constant_index(one: Instruction, position: int) -> int | None:
-    words = split_fields(one.source)[position].split()
+def _constant_index(inst: Instruction, position: int) -> int | None:
+    words = split_fields(inst.source)[position].split()
     return int(words[-1]) if words and _WHOLE.fullmatch(words[-1]) else None
 
 
@@ -156,7 +156,7 @@ _STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {
     # remainders by a constant: neighbors differ as before, except where it starts over
     **dict.fromkeys(
         ("urem", "srem", "and"),
-        lambda one, strides: strides[0] if one.operands[1] < 0 or not any(strides) else math.nan,
+        lambda inst, strides: strides[0] if inst.operands[1] < 0 or not any(strides) else math.nan,
     ),
     **dict.fromkeys(("mul", "fmul"), _multiply),
     **dict.fromkeys(("ashr", "lshr"), _shift_down),
@@ -191,24 +191,24 @@ class _Strides:
         # Operand -1 is an immediate, and finds the last element, which is 0 and known.
         self.stride = np.zeros(module.num_nodes + 1)
         self.known = np.ones(module.num_nodes + 1, bool)
-        self.known[[one.result for one in body if one.result >= 0]] = False
+        self.known[[inst.result for inst in body if inst.result >= 0]] = False
         for node, value in arguments.items():
             self.stride[node] = value
         self.users: defaultdict[int, list[Instruction]] = defaultdict(list)
-        for one in body:
-            for node in set(one.operands):
-                self.users[node].append(one)
+        for inst in body:
+            for node in set(inst.operands):
+                self.users[node].append(inst)
         self.variables: set[int] = set()
         """Allocas that are only ever loaded and stored whole, as in IR that was not optimized."""
         self.private: set[int] = set()
         """All other pointers into memory of the thread alone."""
-        for one in body:
-            if one.opcode == "alloca":
-                (self.variables if self._is_variable(one.result) else self.private).add(one.result)
-            elif one.opcode in _POINTER_STEPS and not self.private.isdisjoint(one.operands):
-                self.private.add(one.result)
+        for inst in body:
+            if inst.opcode == "alloca":
+                (self.variables if self._is_variable(inst.result) else self.private).add(inst.result)
+            elif inst.opcode in _POINTER_STEPS and not self.private.isdisjoint(inst.operands):
+                self.private.add(inst.result)
         self.content: dict[int, float] = {}  # of variables, as far as known
-        self._solve([one for one in body if one.result >= 0 or self._variable(one) >= 0])
+        self._solve([inst for inst in body if inst.result >= 0 or self._variable(inst) >= 0])
 
     def known_strides(self, nodes: Iterable[int]) -> list[float]:
         """Strides of those nodes of which they are known."""
@@ -223,65 +223,65 @@ class _Strides:
             for user in self.users[node]
         )
 
-    def _variable(self, one: Instruction) -> int:
+    def _variable(self, inst: Instruction) -> int:
         """The variable that a statement stores to, or -1."""
-        pointer = one.operands[1] if one.opcode == "store" else -1
+        pointer = inst.operands[1] if inst.opcode == "store" else -1
         return pointer if pointer in self.variables else -1
 
     def _solve(self, body: list[Instruction]) -> None:
         queue, waiting, solved = deque(body), set(body), frozenset(body)
         while queue:
-            one = queue.popleft()
-            waiting.discard(one)
-            if self._update(one):
-                users = self.users[one.result if one.result >= 0 else self._variable(one)]
+            inst = queue.popleft()
+            waiting.discard(inst)
+            if self._update(inst):
+                users = self.users[inst.result if inst.result >= 0 else self._variable(inst)]
                 again = [user for user in users if user in solved and user not in waiting]
                 queue += again
                 waiting.update(again)
 
-    def _update(self, one: Instruction) -> bool:
+    def _update(self, inst: Instruction) -> bool:
         """Look at a statement again; return whether more is known of what it defines or stores."""
-        node = one.result
+        node = inst.result
         if node < 0:
-            variable, before = self._variable(one), self.content.get(self._variable(one))
-            joined = _join_strides(([] if before is None else [before]) + self.known_strides(one.operands[:1]))
+            variable, before = self._variable(inst), self.content.get(self._variable(inst))
+            joined = _join_strides(([] if before is None else [before]) + self.known_strides(inst.operands[:1]))
             if joined is None or (before is not None and _same_stride(before, joined)):
                 return False
             self.content[variable] = joined
             return True
-        result = self._result(one)
+        result = self._result(inst)
         if result is None or (self.known[node] and _same_stride(float(self.stride[node]), result)):
             return False
         self.stride[node], self.known[node] = result, True
         return True
 
-    def _result(self, one: Instruction) -> float | None:
+    def _result(self, inst: Instruction) -> float | None:
         """Stride of what a statement defines; None while too little is known of its operands."""
-        if one.opcode in ("load", "extractelement", "call") and one.register:
-            return 1.0 if one.register in _NEIGHBORS else 0.0
-        if one.opcode == "phi":
-            return _join_strides(self.known_strides(one.operands[::2]))
-        if one.opcode == "load" and one.operands[0] in self.variables:
-            return self.content.get(one.operands[0])
-        if not self.known[one.operands].all():
+        if inst.opcode in ("load", "extractelement", "call") and inst.register:
+            return 1.0 if inst.register in _NEIGHBORS else 0.0
+        if inst.opcode == "phi":
+            return _join_strides(self.known_strides(inst.operands[::2]))
+        if inst.opcode == "load" and inst.operands[0] in self.variables:
+            return self.content.get(inst.operands[0])
+        if not self.known[inst.operands].all():
             return None
-        strides = [float(self.stride[node]) for node in one.operands]
-        handler = self._call if one.opcode in ("call", "invoke", "callbr") else _STRIDE_OF.get(one.opcode)
+        strides = [float(self.stride[node]) for node in inst.operands]
+        handler = self._call if inst.opcode in ("call", "invoke", "callbr") else _STRIDE_OF.get(inst.opcode)
         if handler:
-            return handler(one, strides)
-        is_loaded = one.opcode == "load" and (one.operands[0] in self.private or one.reads_variable)
+            return handler(inst, strides)
+        is_loaded = inst.opcode == "load" and (inst.operands[0] in self.private or inst.reads_variable)
         return 0.0 if not any(strides) and not is_loaded else math.nan
 
-    def _call(self, one: Instruction, strides: list[float]) -> float:
+    def _call(self, inst: Instruction, strides: list[float]) -> float:
         arguments = strides[1:]
-        if _THREAD_NUMBER.search(one.callee):
-            dimension = _INDEX_ARGUMENT.search(one.source)
+        if _THREAD_NUMBER.search(inst.callee):
+            dimension = _INDEX_ARGUMENT.search(inst.source)
             return 1.0 if dimension is None or dimension[1] == "0" else 0.0
-        if one.called_function >= 0:
-            return self._returned(one.called_function, arguments)
-        if self.keep_clamped and one.builtin in _LIMITING and 0.0 in arguments:
+        if inst.called_function >= 0:
+            return self._returned(inst.called_function, arguments)
+        if self.keep_clamped and inst.builtin in _LIMITING and 0.0 in arguments:
             return next((value for value in arguments if value != 0), 0.0)
-        return math.nan if any(arguments) or _ATOMIC.search(one.callee) else 0.0
+        return math.nan if any(arguments) or _ATOMIC.search(inst.callee) else 0.0
 
     def _returned(self, function: int, arguments: list[float]) -> float:
         """Stride of what a function returns that has a body."""
@@ -292,7 +292,9 @@ class _Strides:
                 formal = self.module.operands(int(self.module.function_start[function]))
                 strides = dict(zip(formal, arguments, strict=False))
                 called = _Strides(self.module, function, strides, self.returned, self.depth + 1, self.keep_clamped)
-                values = [node for one in decode(self.module, function) if one.opcode == "ret" for node in one.operands]
+                values = [
+                    node for inst in decode(self.module, function) if inst.opcode == "ret" for node in inst.operands
+                ]
                 joined = _join_strides(called.known_strides(values))
                 self.returned[key] = 0.0 if joined is None else joined
         return self.returned[key]
@@ -358,10 +360,10 @@ class PointerSpaces:
             if number:
                 return _SPACE_OF_NUMBER.get(int(number[1]), "constant")
             return "constant" if match and match[2] else "local"
-        one = definition(self.module, node)
-        if not one or one.opcode not in _POINTER_STEPS:
-            return "private" if one and one.opcode == "alloca" else "global"
-        match = _CAST_FROM.search(one.text)
+        inst = definition(self.module, node)
+        if not inst or inst.opcode not in _POINTER_STEPS:
+            return "private" if inst and inst.opcode == "alloca" else "global"
+        match = _CAST_FROM.search(inst.text)
         return _SPACE_OF_NUMBER.get(int(match[1][:9]), "") if match else ""
 
 
@@ -373,10 +375,10 @@ def pointer_sources(module: Module, pointer: int) -> Iterator[int]:
         if node >= 0 and node not in seen:
             seen.add(node)
             yield node
-            one = definition(module, node)
-            if one and one.opcode in _POINTER_STEPS:
-                sources = one.operands[1:] if one.opcode == "select" else one.operands[:1]
-                waiting += reversed(one.operands[::2] if one.opcode == "phi" else sources)
+            inst = definition(module, node)
+            if inst and inst.opcode in _POINTER_STEPS:
+                sources = inst.operands[1:] if inst.opcode == "select" else inst.operands[:1]
+                waiting += reversed(inst.operands[::2] if inst.opcode == "phi" else sources)
 
 
 def base_argument(module: Module, pointer: int, arguments: Sequence[int]) -> int:
@@ -385,7 +387,7 @@ def base_argument(module: Module, pointer: int, arguments: Sequence[int]) -> int
     return next((arguments.index(node) for node in sources if node in arguments), -1)
 
 
-def accesses_of(one: Instruction, stride: Floats, spaces: PointerSpaces) -> list[Access]:
+def accesses_of(inst: Instruction, stride: Floats, spaces: PointerSpaces) -> list[Access]:
     """What a load, a store, an atomic operation or a call of a function without a body accesses.
 
     ``stride``, (num_nodes,) float64, is `thread_strides`.
@@ -397,38 +399,38 @@ def accesses_of(one: Instruction, stride: Floats, spaces: PointerSpaces) -> list
     def step_of(node: int) -> float:
         return float(stride[node]) if node >= 0 else 0.0
 
-    if one.opcode != "call":
-        pointer = one.operands[1 if one.opcode == "store" else 0]
-        type_, number = _accessed(one)
-        kind = "store" if one.opcode == "store" else "load"
+    if inst.opcode != "call":
+        pointer = inst.operands[1 if inst.opcode == "store" else 0]
+        type_, number = _accessed(inst)
+        kind = "store" if inst.opcode == "store" else "load"
         return [access(kind, pointer, number, size_of_type(type_), step_of(pointer))]
-    if _COPY.match(one.callee):  # an access for each eight bytes
-        length = _LENGTH.search(one.source)
+    if _COPY.match(inst.callee):  # an access for each eight bytes
+        length = _LENGTH.search(inst.source)
         num_bytes = float(length[1]) if length else _WORD_BYTES
-        numbers = re.findall(r"\bptr(?: addrspace\((\d+)\))?", one.source.split("(", 1)[-1])
-        pointers = one.arguments[: 1 if ".memset" in one.callee else 2]
+        numbers = re.findall(r"\bptr(?: addrspace\((\d+)\))?", inst.source.split("(", 1)[-1])
+        pointers = inst.arguments[: 1 if ".memset" in inst.callee else 2]
         numbers += [""] * len(pointers)  # typed pointers
         count = max(num_bytes / _WORD_BYTES, 1.0)
         return [
             access(kind, pointer, number, num_bytes, step_of(pointer), count)
             for kind, pointer, number in zip(("store", "load"), pointers, numbers, strict=False)
         ]
-    vector = _VECTOR_ACCESS.fullmatch(one.builtin)
-    if not vector or len(one.arguments) < 2:
+    vector = _VECTOR_ACCESS.fullmatch(inst.builtin)
+    if not vector or len(inst.arguments) < 2:
         return []
     kind, half, lanes = vector.groups()  # OpenCL's vload4(offset, pointer), whose offset counts whole vectors
-    type_match, numbers = _VECTOR.search(one.text), _POINTER.findall(one.text)
+    type_match, numbers = _VECTOR.search(inst.text), _POINTER.findall(inst.text)
     num_bytes = 2.0 * int(lanes or 1) if half else size_of_type(type_match[0] if type_match else "float")
-    offset, pointer = one.arguments[-2:]
+    offset, pointer = inst.arguments[-2:]
     distance = _add_strides(step_of(pointer), step_of(offset) * num_bytes)
     return [access(kind, pointer, numbers[-1] if numbers else "", num_bytes, distance)]
 
 
-def _accessed(one: Instruction) -> tuple[str, str]:
+def _accessed(inst: Instruction) -> tuple[str, str]:
     """Type of what is accessed, and the number of the memory, empty if the text has none."""
-    pointers = _POINTER.findall(one.text)
-    if one.opcode in ("load", "store"):  # the pointer is the last operand
-        match = _ACCESS.search(one.text)
-        return leading_type(one.text[match.end() :]) if match else "float", pointers[-1] if pointers else ""
-    fields = split_fields(one.text)
+    pointers = _POINTER.findall(inst.text)
+    if inst.opcode in ("load", "store"):  # the pointer is the last operand
+        match = _ACCESS.search(inst.text)
+        return leading_type(inst.text[match.end() :]) if match else "float", pointers[-1] if pointers else ""
+    fields = split_fields(inst.text)
     return leading_type(fields[1]) if len(fields) > 1 else "float", pointers[0] if pointers else ""

@@ -62,17 +62,17 @@ def work_lower_bound(execution: Execution, launch: Launch) -> WorkBound:
     index_of = {node: index for index, node in enumerate(module.operands(int(module.function_start[kernel])))}
     for block, times in sorted(execution.guaranteed_runs.items()):
         runs = float(times @ threads.weight) * launch.num_threads
-        for one in execution.blocks[block]:
-            is_fused = one.builtin in _FUSED
-            if one.opcode in ("load", "store", "call") and not is_fused:
-                for access in accesses_of(one, strides, spaces):
+        for inst in execution.blocks[block]:
+            is_fused = inst.builtin in _FUSED
+            if inst.opcode in ("load", "store", "call") and not is_fused:
+                for access in accesses_of(inst, strides, spaces):
                     origin = execution.offsets.get(access.pointer)
                     if access.space == "global" and origin and origin[0] in index_of:
                         sizes, argument = moved[access.kind], index_of[origin[0]]
                         touched = _distinct_bytes(execution, block, origin[1], access.num_bytes, runs, launch)
                         sizes[argument] = max(sizes[argument], touched)
-            elif one.opcode in _FLOATS or is_fused:
-                for precision, amount in flops_of(one).items():
+            elif inst.opcode in _FLOATS or is_fused:
+                for precision, amount in flops_of(inst).items():
                     flops[precision] += amount * runs
     return WorkBound(dict(moved["load"]), dict(moved["store"]), dict(flops), _critical_path_cycles(execution))
 
@@ -107,9 +107,9 @@ def _touched(numbers: list[_Number], size: float, runs: float) -> float:
     """Bytes of different addresses, of so many runs, where each number moves the address by its step."""
     shared = 1.0
     kept: list[_Number] = []
-    for number in sorted(numbers, key=lambda one: one.step):
-        while kept and number.step < size + sum(one.step * (one.times - 1) for one in kept):
-            least = min([*kept, number], key=lambda one: one.times)  # what only shifts others onto each other
+    for number in sorted(numbers, key=lambda each: each.step):
+        while kept and number.step < size + sum(each.step * (each.times - 1) for each in kept):
+            least = min([*kept, number], key=lambda each: each.times)  # what only shifts others onto each other
             shared *= least.times
             if least is number:
                 break
@@ -119,7 +119,7 @@ def _touched(numbers: list[_Number], size: float, runs: float) -> float:
                 kept.append(number)
             else:
                 shared *= number.times
-    return runs / shared * min([size, *(one.step for one in kept)])
+    return runs / shared * min([size, *(each.step for each in kept)])
 
 
 def _critical_path_cycles(execution: Execution) -> float:
@@ -131,9 +131,11 @@ def _critical_path_cycles(execution: Execution) -> float:
         if times is None or not times.any() or (outer and loop.trip_count is not None and loop.trip_count <= _UNROLLED):
             continue
         if outer:  # a place in the outer loop is one of many: on average over them
-            inner = [one for one in (*outer, loop) if any(one.blocks < other.blocks for other in outer)]
-            first = next(one for one in outer if one not in inner)
-            mean = [float(trips[one.header][times > 0].mean()) for one in inner]
+            inner = [
+                enclosing for enclosing in (*outer, loop) if any(enclosing.blocks < other.blocks for other in outer)
+            ]
+            first = next(enclosing for enclosing in outer if enclosing not in inner)
+            mean = [float(trips[enclosing.header][times > 0].mean()) for enclosing in inner]
             runs = float(trips[first.header][times > 0].max()) * float(np.prod(mean))
         else:
             runs = float(times.max())
@@ -145,21 +147,21 @@ def _recurrence(execution: Execution, loop: Loop) -> float:
     certain, headers = execution.guaranteed_runs, {loop.header for loop in execution.nest}
     times = certain[loop.header]
     always = [block for block in sorted(loop.blocks) if block in certain and (certain[block] >= times).all()]
-    body = [one for block in always for one in execution.blocks[block]]
-    fused = {node for one in body if one.opcode in ("fadd", "fsub") for node in one.operands}
+    body = [inst for block in always for inst in execution.blocks[block]]
+    fused = {node for inst in body if inst.opcode in ("fadd", "fsub") for node in inst.operands}
     steps = [
-        (one, _latency(one, fused))
-        for one in body
-        if one.result >= 0 and not (one.opcode == "phi" and one.block in headers)
+        (inst, _latency(inst, fused))
+        for inst in body
+        if inst.result >= 0 and not (inst.opcode == "phi" and inst.block in headers)
     ]
-    phis = (one for one in execution.blocks[loop.header] if one.opcode == "phi")
+    phis = (inst for inst in execution.blocks[loop.header] if inst.opcode == "phi")
     return max((recurrence_latency(steps, phi) for phi in phis), default=0.0)
 
 
-def _latency(one: Instruction, fused: set[int]) -> float:
-    if one.opcode == "fmul" and one.result in fused:
+def _latency(inst: Instruction, fused: set[int]) -> float:
+    if inst.opcode == "fmul" and inst.result in fused:
         return 0.0
-    kind = one.opcode
+    kind = inst.opcode
     if kind == "call":
-        kind = "fused" if one.builtin in _FUSED else "special" if "special" in one.call_work else ""
+        kind = "fused" if inst.builtin in _FUSED else "special" if "special" in inst.call_work else ""
     return _LATENCY.get(kind, 0.0)

@@ -24,9 +24,9 @@ from ncc.kernels.instructions import decode, definition
 if TYPE_CHECKING:
     import networkx as nx
 
-_MOST_TRIPS = 2**30
-_MOST_BLOCKS = 20_000
-_MOST_NESTED, _MOST_STEPS = 200, 100_000
+_MAX_TRIPS = 2**30
+_MAX_BLOCKS = 20_000
+_MAX_NESTED, _MAX_STEPS = 200, 100_000
 _EXIT = -1
 _RARE, _NAN = 0.1, 0.01
 _COMPARED = re.compile(r"[if]cmp (?:\w+ )*?(\w+) (?:i\d+|float|double|half|ptr) [^,]+, (\S+)")
@@ -55,7 +55,7 @@ def successors(module: Module, function: int) -> dict[int, list[int]]:
     """Block → blocks that may run next, as indices in the module."""
     first, end = module.function_block[function : function + 2].tolist()
     following: dict[int, list[int]] = {block: [] for block in range(first, end)}
-    for block, terminator in {one.block: one for one in decode(module, function)}.items():
+    for block, terminator in {inst.block: inst for inst in decode(module, function)}.items():
         operands = np.array(terminator.operands, np.int32)
         labels = operands[(operands >= 0) & (module.node_kind[operands] == NodeKind.BLOCK)]
         following[block] = module.node_definition[labels].tolist()
@@ -66,8 +66,8 @@ def successors(module: Module, function: int) -> dict[int, list[int]]:
 def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
     """Find the natural loops of a function by header; jumps into a cycle make none, nor do unreachable blocks."""
     following = successors(module, function)
-    if len(following) > _MOST_BLOCKS:  # dominators can take the square of their number
-        raise InputError(f"a kernel of {len(following):,} blocks: expected at most {_MOST_BLOCKS:,}")
+    if len(following) > _MAX_BLOCKS:  # dominators can take the square of their number
+        raise InputError(f"a kernel of {len(following):,} blocks: expected at most {_MAX_BLOCKS:,}")
     if all(target > block for block, targets in following.items() for target in targets):
         return ()  # every cycle has a back edge; without one, networkx need not be imported
     import networkx as nx
@@ -102,9 +102,9 @@ def find_divergent_blocks(module: Module, function: int, stride: Floats, loops: 
     walk = _Walk(len(following))
     for block in branches:
         region[[other - first for other in walk.reach(following, following[block], end.get(block, _EXIT))]] = True
-    for one in loops:
-        if any(set(following[block]) - one.blocks for block in one.blocks.intersection(branches)):
-            loop[[block - first for block in one.blocks]] = True
+    for natural_loop in loops:
+        if any(set(following[block]) - natural_loop.blocks for block in natural_loop.blocks.intersection(branches)):
+            loop[[block - first for block in natural_loop.blocks]] = True
     return DivergentBlocks(region, loop)
 
 
@@ -127,7 +127,7 @@ def branch_probability(module: Module, condition: int) -> float:
 
 def _conditions(module: Module, function: int) -> dict[int, int]:
     """Block → first operand of its last statement, -1 for an immediate or none."""
-    return {one.block: (one.operands or [-1])[0] for one in decode(module, function)}
+    return {inst.block: (inst.operands or [-1])[0] for inst in decode(module, function)}
 
 
 def _dominated(graph: "nx.DiGraph[int]", first: int) -> dict[int, range]:
@@ -149,7 +149,7 @@ class _Walk:
     """Walks over blocks, which together may take as many steps as loops and branches nested 200 deep would."""
 
     def __init__(self, num_blocks: int) -> None:
-        self._steps_left = _MOST_STEPS + _MOST_NESTED * num_blocks
+        self._steps_left = _MAX_STEPS + _MAX_NESTED * num_blocks
 
     def reach(self, neighbors: Mapping[int, Iterable[int]], start: Iterable[int], end: int) -> set[int]:
         """Blocks that can be reached from some blocks, these included, without passing the end."""
@@ -163,7 +163,7 @@ class _Walk:
         self._steps_left -= len(reached)
         if self._steps_left < 0:
             raise InputError(
-                f"a kernel whose loops or branches are nested, on average, more than {_MOST_NESTED} deep: it can't be "
+                f"a kernel whose loops or branches are nested, on average, more than {_MAX_NESTED} deep: it can't be "
                 "described"
             )
         return reached
@@ -179,7 +179,7 @@ def _constant_trips(
             compare = definition(module, condition[block])
             constant = compare.constant if compare and compare.opcode == "icmp" else None
             if constant is not None and abs(constant) > 1:
-                constants.append(min(abs(constant), _MOST_TRIPS))
+                constants.append(min(abs(constant), _MAX_TRIPS))
     return max(constants, default=None)
 
 

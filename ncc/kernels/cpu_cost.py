@@ -74,14 +74,14 @@ def cpu_cycles(work: Work) -> Floats:
         of_function[statement] = of_function.get(statement, 0.0) + counted.weight
     functions = [_Function(module, function, of_function) for function, of_function in weights.items()]
     total: defaultdict[str, float] = defaultdict(float)
-    for one in functions:
-        for kind, amount in one.amounts.items():
+    for part in functions:
+        for kind, amount in part.amounts.items():
             total[kind] += amount
-        total["cycles"] += one.loop_cycles
-    if all(one.is_vectorizable for one in functions):
-        total["packed"] = sum(one.straight_line for one in functions)
+        total["cycles"] += part.loop_cycles
+    if all(part.is_vectorizable for part in functions):
+        total["packed"] = sum(part.straight_line for part in functions)
     else:
-        total["cycles"] += sum(one.straight_line_cycles for one in functions)
+        total["cycles"] += sum(part.straight_line_cycles for part in functions)
     return np.array([total[kind] for kind in CYCLE_KINDS])
 
 
@@ -91,9 +91,9 @@ class _Function:
     def __init__(self, module: Module, function: int, weights: dict[int, float]) -> None:
         self.steps_left = _MAX_STEPS
         self.blocks: defaultdict[int, list[tuple[Instruction, _Operation]]] = defaultdict(list)
-        for one in decode(module, function):
-            self.blocks[one.block].append((one, _operation(one) if one.statement in weights else _NOTHING))
-        operations = {one.statement: (one, operation) for pairs in self.blocks.values() for one, operation in pairs}
+        for inst in decode(module, function):
+            self.blocks[inst.block].append((inst, _operation(inst) if inst.statement in weights else _NOTHING))
+        operations = {inst.statement: (inst, operation) for pairs in self.blocks.values() for inst, operation in pairs}
         nest = sorted(find_loops(module, function), key=lambda loop: len(loop.blocks))
         self.headers = {loop.header for loop in nest}
         loops = self._rolled(nest)
@@ -103,11 +103,11 @@ class _Function:
         issued: defaultdict[int, float] = defaultdict(float)
         runs: dict[int, float] = {}
         for statement, weight in weights.items():
-            one, operation = operations[statement]
-            runs[one.block] = weight
+            inst, operation = operations[statement]
+            runs[inst.block] = weight
             self.amounts[operation.kind] += weight * operation.lanes
-            if one.block in innermost:
-                issued[innermost[one.block]] += weight * operation.issue_cycles
+            if inst.block in innermost:
+                issued[innermost[inst.block]] += weight * operation.issue_cycles
             else:
                 self.straight_line += weight * (operation.issue_cycles > 0)
                 self.straight_line_cycles += weight * operation.issue_cycles
@@ -134,12 +134,12 @@ class _Function:
         """Longest chain of latencies from a value that an iteration is handed to what it hands on; at least 1."""
         longest = 1.0
         steps = [
-            (one, operation.latency)
+            (inst, operation.latency)
             for block in sorted(loop.blocks)
-            for one, operation in self.blocks[block]
-            if one.result >= 0 and not (block in self.headers and one.opcode == "phi")
+            for inst, operation in self.blocks[block]
+            if inst.result >= 0 and not (block in self.headers and inst.opcode == "phi")
         ]
-        for phi in (one for one, _ in self.blocks[loop.header] if one.opcode == "phi"):
+        for phi in (inst for inst, _ in self.blocks[loop.header] if inst.opcode == "phi"):
             self.steps_left -= len(steps)
             if self.steps_left < 0:
                 break
@@ -153,34 +153,34 @@ def recurrence_latency(steps: Sequence[tuple[Instruction, float]], phi: Instruct
     ``steps`` are the statements of the loop with their latencies, in order, without phis of loops.
     """
     reached = {phi.result: 0.0}
-    for one, latency in steps:
-        before = [reached[node] for node in one.operands if node in reached]
+    for inst, latency in steps:
+        before = [reached[node] for node in inst.operands if node in reached]
         if before:
-            reached[one.result] = max(before) + latency
+            reached[inst.result] = max(before) + latency
     return max([0.0, *(reached[node] for node in phi.operands if node in reached)])
 
 
-def _operation(one: Instruction) -> _Operation:
-    kind = _kind_of_call(one) if one.opcode == "call" else one.opcode
+def _operation(inst: Instruction) -> _Operation:
+    kind = _kind_of_call(inst) if inst.opcode == "call" else inst.opcode
     if kind in _FREE:
         return _NOTHING
     if kind in ("atomicrmw", "cmpxchg"):
         kind = "atomic"
-    latency, issue_cycles = _LATENCY.get(kind, 1.0), _ISSUE.get(kind, _WIDTH) * one.lanes**0.5
-    if kind in _WHOLE and one.constant is None:
+    latency, issue_cycles = _LATENCY.get(kind, 1.0), _ISSUE.get(kind, _WIDTH) * inst.lanes**0.5
+    if kind in _WHOLE and inst.constant is None:
         kind = "whole_division"
     elif kind in ("fdiv", "frem"):
         kind = "division"
-    return _Operation(kind, latency, issue_cycles, one.lanes)
+    return _Operation(kind, latency, issue_cycles, inst.lanes)
 
 
-def _kind_of_call(one: Instruction) -> str:
-    work = one.call_work
-    if one.called_function >= 0 or not work or "thread_query" in work:
+def _kind_of_call(inst: Instruction) -> str:
+    work = inst.call_work
+    if inst.called_function >= 0 or not work or "thread_query" in work:
         return "nothing"  # a function with a body is counted on its own
     if "special" in work:
-        is_root = one.builtin in _ROOTS or one.builtin.startswith(_QUICK)
-        return "root" if is_root else "power" if one.builtin in _POWERS else "function"
+        is_root = inst.builtin in _ROOTS or inst.builtin.startswith(_QUICK)
+        return "root" if is_root else "power" if inst.builtin in _POWERS else "function"
     if not {"float", "double", "conversion"}.isdisjoint(work):
         return "float"
     return next((kind for kind in ("barrier", "atomic", "call") if kind in work), "quick")

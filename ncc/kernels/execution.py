@@ -135,8 +135,8 @@ class Execution:
         self.following = successors(module, function)
         self.nest = find_loops(module, function)
         self.blocks: defaultdict[int, list[Instruction]] = defaultdict(list)
-        for one in decode(module, function):
-            self.blocks[one.block].append(one)
+        for inst in decode(module, function):
+            self.blocks[inst.block].append(inst)
         self.times: dict[int, Floats] = {}
         self.block_frequency: dict[int, float] = {}
         self.trips: dict[int, Floats] = {}
@@ -151,10 +151,10 @@ class Execution:
         """The loops that a block is in."""
         return [loop for loop in self.nest if block in loop.blocks]
 
-    def argument_values(self, one: Instruction) -> list[Floats]:
+    def argument_values(self, inst: Instruction) -> list[Floats]:
         """Values of a statement's operands, of a call what it passes, (n,) float64 each."""
-        nodes = one.operands[::2] if one.opcode == "phi" else one.arguments
-        tokens = one.tokens if len(one.tokens) == len(nodes) else [""] * len(nodes)
+        nodes = inst.operands[::2] if inst.opcode == "phi" else inst.arguments
+        tokens = inst.tokens if len(inst.tokens) == len(nodes) else [""] * len(nodes)
         return [self._value(node, token) for node, token in zip(nodes, tokens, strict=True)]
 
     def _run(self) -> None:
@@ -168,8 +168,8 @@ class Execution:
             trips = (self.trips[loop.header] for loop in inside if loop.header in self.trips)
             self.times[block] = np.minimum(math.prod(trips, start=flow[block]), _MAX_TRIPS)
             self.block_frequency[block] = float(self.times[block] @ self.threads.weight)
-            for one in self.blocks[block]:
-                self._evaluate(one)
+            for inst in self.blocks[block]:
+                self._evaluate(inst)
             self._leave(block, inside, flow)
         self.inferred = {node: value for node, value in self.inferred.items() if node not in self._strided}
 
@@ -192,7 +192,7 @@ class Execution:
         if block in self._by_header:
             loop = self._by_header[block]
             outer = [other for other in inside if other is not loop and loop.blocks < other.blocks]
-            exits = {target for one in loop.blocks for target in self.following[one] if target not in loop.blocks}
+            exits = {target for member in loop.blocks for target in self.following[member] if target not in loop.blocks}
             exits = {target for target in exits if all(target in other.blocks for other in outer)} or exits
             for target in exits:
                 flow[target] = flow[target] + flow[block] / len(exits)
@@ -232,21 +232,21 @@ class Execution:
             return np.full(len(self.unknown), token_value(token))
         return self.values.get(node, self.unknown)
 
-    def _evaluate(self, one: Instruction) -> None:
-        if one.result < 0 or one.result in self.values:
+    def _evaluate(self, inst: Instruction) -> None:
+        if inst.result < 0 or inst.result in self.values:
             return
-        if one.opcode == "phi":
-            incoming = self.argument_values(one)
+        if inst.opcode == "phi":
+            incoming = self.argument_values(inst)
             same = all(np.array_equal(incoming[0], other) for other in incoming[1:])
-            self.values[one.result] = incoming[0] if same else self.unknown
-        elif one.register:
-            self.values[one.result] = self._register(one.register)
-        elif one.opcode not in ("load", "getelementptr", "alloca", "fcmp"):
-            operands = self.argument_values(one)
+            self.values[inst.result] = incoming[0] if same else self.unknown
+        elif inst.register:
+            self.values[inst.result] = self._register(inst.register)
+        elif inst.opcode not in ("load", "getelementptr", "alloca", "fcmp"):
+            operands = self.argument_values(inst)
             if operands:
-                self.values[one.result] = _compute(one, operands)
-            if one.opcode == "icmp":
-                self._infer(one, operands)
+                self.values[inst.result] = _compute(inst, operands)
+            if inst.opcode == "icmp":
+                self._infer(inst, operands)
 
     def _register(self, name: str) -> Floats:
         values, (kind, _, axis) = self.threads.values, name.partition(".")
@@ -265,10 +265,10 @@ class Execution:
 
     def _argument_behind(self, node: int) -> int:
         """The argument, not known, that a value is except for its width, or -1."""
-        while one := definition(self.module, node):
-            if one.opcode not in _CASTS:
+        while inst := definition(self.module, node):
+            if inst.opcode not in _CASTS:
                 return -1
-            node = one.operands[0]
+            node = inst.operands[0]
         return node if node in self.names and node not in self.values else -1
 
     def _enter(self, loop: Loop) -> None:
@@ -284,12 +284,12 @@ class Execution:
         known = [trips for trips, _ in exits if np.isfinite(trips).any()]
         trips = None
         if known:
-            trips = np.minimum.reduce([np.where(np.isfinite(one), one, np.inf) for one in known])
+            trips = np.minimum.reduce([np.where(np.isfinite(count), count, np.inf) for count in known])
             mean = float(np.where(np.isfinite(trips), trips, 0) @ self.threads.weight)
             trips = np.clip(np.where(np.isfinite(trips), trips, max(mean, 1.0)), 0, _MAX_TRIPS)
         average = None if trips is None else float(trips @ self.threads.weight)
-        lines = ((one.statement, int(self.module.source_line[one.statement])) for one in self.blocks[loop.header])
-        statement, line = next(((one, line) for one, line in lines if line > 0), (-1, 0))
+        lines = ((inst.statement, int(self.module.source_line[inst.statement])) for inst in self.blocks[loop.header])
+        statement, line = next(((index, line) for index, line in lines if line > 0), (-1, 0))
         formula = next((formula for _, formula in exits if formula), "")
         depth, name = self._depth(loop), self.module.function_names[self.function]
         self.loops.append(LoopTripCount(line, formula, average, depth, name, statement))
@@ -323,18 +323,18 @@ class Execution:
                 counters[phi.result] = _Counter(self._value(*entry[0]), *how)
         return counters
 
-    def _step(self, one: Instruction, counter: int) -> tuple[Floats, float] | None:
+    def _step(self, inst: Instruction, counter: int) -> tuple[Floats, float] | None:
         """What is added to a counter and what it is multiplied by; None if it is not a counter."""
-        if one.opcode not in _STEPS or counter not in one.operands:
+        if inst.opcode not in _STEPS or counter not in inst.operands:
             return None
-        other = self.argument_values(one)[1 if one.operands[0] == counter else 0]
-        if one.opcode in ("add", "sub"):
-            return (other if one.opcode == "add" else -other), 1.0
+        other = self.argument_values(inst)[1 if inst.operands[0] == counter else 0]
+        if inst.opcode in ("add", "sub"):
+            return (other if inst.opcode == "add" else -other), 1.0
         amount = float(other[0])
         if not math.isfinite(amount) or amount <= 0:
             return None
-        factor = 2.0**amount if one.opcode in ("shl", "lshr", "ashr") else amount
-        return (np.zeros(len(other)), factor if one.opcode in ("shl", "mul") else 1 / factor) if factor > 1 else None
+        factor = 2.0**amount if inst.opcode in ("shl", "lshr", "ashr") else amount
+        return (np.zeros(len(other)), factor if inst.opcode in ("shl", "mul") else 1 / factor) if factor > 1 else None
 
     def _exits(self, loop: Loop, block: int, counters: dict[int, _Counter]) -> list[tuple[Floats, str]]:
         """Trips, and their formula, by the condition at the end of a block, if that leads out of the loop."""
@@ -365,12 +365,12 @@ class Execution:
         for _ in range(4):
             if node in counters:
                 return node, is_advanced
-            one = definition(self.module, node)
-            if one and one.opcode in _CASTS:
-                node = one.operands[0]
-            elif one and one.opcode in _STEPS and not is_advanced:
+            inst = definition(self.module, node)
+            if inst and inst.opcode in _CASTS:
+                node = inst.operands[0]
+            elif inst and inst.opcode in _STEPS and not is_advanced:
                 is_advanced = True
-                node = next((operand for operand in one.operands if operand in counters), -1)
+                node = next((operand for operand in inst.operands if operand in counters), -1)
             else:
                 break
         return -1, False
@@ -380,7 +380,7 @@ class Execution:
         phi = Instruction(self.module, int(self.module.node_definition[counter]))
         values = phi.operands[::2]
         starts = (self._formula(node, token) for node, token in zip(values, phi.tokens, strict=False))
-        start = next((one for one in starts if one), "")
+        start = next((text for text in starts if text), "")
         if not limit or not start:
             return ""
         if factor != 1:
@@ -397,17 +397,17 @@ class Execution:
         """A value as a formula in sizes and arguments; empty if it depends on memory or a loop."""
         if node < 0 or node in self.names:
             return self.names.get(node, "" if np.isnan(token_value(token)) else token)
-        one = definition(self.module, node)
-        if not one or depth > _MAX_FORMULA_DEPTH:
+        inst = definition(self.module, node)
+        if not inst or depth > _MAX_FORMULA_DEPTH:
             return ""
-        if one.register:
-            kind, _, axis = one.register.partition(".")
-            return f"{_FORMULA_NAMES[kind]}.{axis}" if kind in _FORMULA_NAMES else one.register
-        operands = one.operands[1:] if _is_named_call(one) else one.operands
-        opcode = one.builtin if _is_named_call(one) else one.opcode
-        if len(one.tokens) != len(operands) or not (opcode in _PASSING or opcode in _BINARY):
+        if inst.register:
+            kind, _, axis = inst.register.partition(".")
+            return f"{_FORMULA_NAMES[kind]}.{axis}" if kind in _FORMULA_NAMES else inst.register
+        operands = inst.operands[1:] if _is_named_call(inst) else inst.operands
+        opcode = inst.builtin if _is_named_call(inst) else inst.opcode
+        if len(inst.tokens) != len(operands) or not (opcode in _PASSING or opcode in _BINARY):
             return ""
-        parts = [self._formula(*pair, depth + 1) for pair in zip(operands, one.tokens, strict=True)]
+        parts = [self._formula(*pair, depth + 1) for pair in zip(operands, inst.tokens, strict=True)]
         if not parts or not all(parts):
             return ""
         return parts[0] if opcode in _PASSING else _join_formula(_BINARY[opcode][1], parts)
@@ -416,9 +416,9 @@ class Execution:
         """For each comparison whether one number is below, equal or above the other, (n,) int8; 2 if unknown."""
         signs = []
         for block in self.times:
-            for one in self.blocks[block]:
-                if one.opcode == "icmp" and one.result >= 0:
-                    left, right, *_ = self.argument_values(one)
+            for inst in self.blocks[block]:
+                if inst.opcode == "icmp" and inst.result >= 0:
+                    left, right, *_ = self.argument_values(inst)
                     sign = np.sign(left - right)
                     signs.append(np.where(np.isfinite(sign), sign, _UNKNOWN).astype(np.int8))
         return signs
@@ -441,36 +441,36 @@ class Execution:
         header = self.module.operands(int(self.module.function_start[self.function]))
         offsets = {node: (node, np.zeros(len(self.unknown))) for node in header}
         for block in self.times:
-            for one in self.blocks[block]:
-                if one.opcode == "getelementptr" and one.result >= 0 and one.operands[0] in offsets:
-                    base, *indices = one.operands
+            for inst in self.blocks[block]:
+                if inst.opcode == "getelementptr" and inst.result >= 0 and inst.operands[0] in offsets:
+                    base, *indices = inst.operands
                     origin, start = offsets[base]
-                    steps = zip(indices, one.tokens[-len(indices) :], index_sizes(one), strict=True)
+                    steps = zip(indices, inst.tokens[-len(indices) :], index_sizes(inst), strict=True)
                     moved = [self._value(index, token) * size for index, token, size in steps]
-                    offsets[one.result] = origin, sum(moved, start=start)
+                    offsets[inst.result] = origin, sum(moved, start=start)
         return offsets
 
 
-def _compute(one: Instruction, operands: list[Floats]) -> Floats:
+def _compute(inst: Instruction, operands: list[Floats]) -> Floats:
     """The value that a statement, neither a phi nor the read of a register, defines; NaN if it is not known."""
-    opcode = one.builtin if one.opcode == "call" else one.opcode
+    opcode = inst.builtin if inst.opcode == "call" else inst.opcode
     if opcode in _PASSING:
         return operands[0]
     if opcode in ("fptosi", "fptoui"):
         return np.trunc(operands[0])
     if opcode in _BINARY and len(operands) >= 2:
         return _BINARY[opcode][0](operands[0], operands[1])
-    if opcode == "icmp" and one.predicate in _COMPARED:
+    if opcode == "icmp" and inst.predicate in _COMPARED:
         known = np.isfinite(operands[0]) & np.isfinite(operands[1])
-        return np.where(known, _COMPARED[one.predicate](operands[0], operands[1]), np.nan)
+        return np.where(known, _COMPARED[inst.predicate](operands[0], operands[1]), np.nan)
     if opcode == "select" and len(operands) == 3:
         chosen = np.where(operands[0] != 0, operands[1], operands[2])
         return np.where(np.isnan(operands[0]), np.where(operands[1] == operands[2], operands[1], np.nan), chosen)
     return np.full_like(operands[0], np.nan)
 
 
-def _is_named_call(one: Instruction) -> bool:
-    return one.opcode == "call" and int(one.module.callee[one.statement]) >= 0
+def _is_named_call(inst: Instruction) -> bool:
+    return inst.opcode == "call" and int(inst.module.callee[inst.statement]) >= 0
 
 
 def _join_formula(sign: str, parts: list[str]) -> str:

@@ -7,6 +7,7 @@ that, evenly spread blocks are an estimate.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,12 @@ from ncc.ir.reader.module import Module
 from ncc.kernels.execution import Execution
 from ncc.kernels.launch import Launch, Threads, launch_threads, outer_threads, threads_of
 
-_MOST_COLUMNS = 16384
-_LARGEST_VALUES = 2**25
+_MAX_COLUMNS = 16384
+_MAX_VALUES = 2**25
 _FIRST = {1: 8, 2: 6, 3: 4}
-_MOST_TRIED = {1: 64, 2: 20, 3: 10}
+_MAX_TRIED = {1: 64, 2: 20, 3: 10}
 """Blocks along a dimension by the number of dimensions: first, and at most."""
-_MOST_ROUNDS, _MOST_BETWEEN, _MOST_CHANGES = 16, 15, 4
+_MAX_ROUNDS, _MAX_BETWEEN, _MAX_CHANGES = 16, 15, 4
 _SPREAD = 0.6180339887
 _EXACT = 1e-9
 _UNKNOWN = 2
@@ -37,46 +38,39 @@ class ThreadSample:
 
 def sample_blocks(module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> ThreadSample:
     """Choose threads of the blocks that differ for values of arguments, weighted by the number of blocks like them."""
-    tried = _Tried(module, kernel, launch, values)
-    if not any(axis.differs for axis in tried.axes):
+    axes = _try_blocks(module, kernel, launch, values)
+    if not any(axis.differs for axis in axes):
         return ThreadSample(launch_threads(launch))
-    most = min(_MOST_COLUMNS, max(_LARGEST_VALUES // max(len(module.body(kernel)), 1), 1))
-    tried.keep(max(most // launch.block_threads, 8))
-    points = [axis.points for axis in tried.axes]
-    shares = np.einsum("x,y,z->xyz", *(axis.shares() for axis in tried.axes)).ravel()
-    threads = threads_of(launch, _numbers(launch, points), shares / launch.num_blocks)
-    is_exact = all(axis.is_exact for axis in tried.axes)
-    return ThreadSample(threads, 0 if is_exact else len(shares))
+    max_columns = min(_MAX_COLUMNS, max(_MAX_VALUES // max(len(module.body(kernel)), 1), 1))
+    max_blocks = max(max_columns // launch.block_threads, 8)
+    for axis in axes:
+        axis.prune()
+    while np.prod([len(axis.points) for axis in axes]) > max_blocks:
+        longest = max(axes, key=lambda axis: len(axis.points))
+        longest.spread(max(len(longest.points) * 3 // 4, 1))
+    weights = np.einsum("x,y,z->xyz", *(axis.weights() for axis in axes)).ravel()
+    threads = threads_of(launch, _block_numbers(launch, axes), weights / launch.num_blocks)
+    return ThreadSample(threads, 0 if all(axis.is_exact for axis in axes) else len(weights))
 
 
-class _Tried:
-    """The dimensions of a grid, with the blocks that were tried along each."""
-
-    def __init__(self, module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> None:
-        self.launch = launch
-        dimensions = max(sum(size > 1 for size in launch.grid), 1)
-        self.axes = [_Axis(size, _FIRST[dimensions], _MOST_TRIED[dimensions]) for size in launch.grid]
-        for _ in range(_MOST_ROUNDS):
-            threads = outer_threads(launch, _numbers(launch, [axis.points for axis in self.axes]))
-            num = len(threads.weight)
-            trial = Execution(module, kernel, threads, values, 1.0)
-            shape = [len(axis.points) for axis in self.axes]
-            signs = np.stack(trial.signs() or [np.zeros(num, np.int8)], axis=1).reshape(*shape, -1)
-            times = np.stack(list(trial.times.values()), axis=1).reshape(*shape, -1)
-            for at, axis in enumerate(self.axes):
-                own_times = np.moveaxis(times, at, 0).reshape(shape[at], -1)
-                axis.look(np.moveaxis(signs, at, 0).reshape(shape[at], -1), own_times)
-            refined = [axis.refine() for axis in self.axes]
-            if not any(refined):
-                break
-
-    def keep(self, most: int) -> None:
-        """Leaves no more than so many blocks, those that stand for most others."""
-        for axis in self.axes:
-            axis.prune()
-        while np.prod([len(axis.points) for axis in self.axes]) > most:
-            longest = max(self.axes, key=lambda axis: len(axis.points))
-            longest.spread(max(len(longest.points) * 3 // 4, 1))
+def _try_blocks(module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> "list[_Axis]":
+    """Run blocks along each dimension, and more between those that differ."""
+    dimensions = max(sum(size > 1 for size in launch.grid), 1)
+    axes = [_Axis(size, _FIRST[dimensions], _MAX_TRIED[dimensions]) for size in launch.grid]
+    for _ in range(_MAX_ROUNDS):
+        threads = outer_threads(launch, _block_numbers(launch, axes))
+        trial = Execution(module, kernel, threads, values, 1.0)
+        shape = [len(axis.points) for axis in axes]
+        signs = trial.signs() or [np.zeros(len(threads.weight), np.int8)]
+        tables: list[Any] = [
+            np.stack(arrays, axis=1).reshape(*shape, -1) for arrays in (signs, list(trial.times.values()))
+        ]
+        for position, axis in enumerate(axes):
+            axis.observe(*(np.moveaxis(table, position, 0).reshape(shape[position], -1) for table in tables))
+        refined = [axis.refine() for axis in axes]
+        if not any(refined):
+            break
+    return axes
 
 
 class _Axis:
@@ -84,13 +78,13 @@ class _Axis:
 
     def __init__(self, size: int, first: int, most: int) -> None:
         self.size, self.most = size, most
-        self.points = np.arange(size, dtype=np.int64) if size <= first else _apart(size, first)
+        self.points = np.arange(size, dtype=np.int64) if size <= first else _first_points(size, first)
         self.differs, self.is_exact, self.is_even = False, True, False
         self.flat: Bools = np.zeros(0, bool)
         self.open: Bools = np.zeros(0, bool)
 
-    def look(self, signs: NDArray[np.int8], times: Floats) -> None:
-        """Takes what blocks did: (k, n) signs of what they compare, and (k, m) how often they ran."""
+    def observe(self, signs: NDArray[np.int8], times: Floats) -> None:
+        """Take what blocks did: (k, n) signs of what they compare, and (k, m) how often they ran."""
         gaps = np.diff(self.points)
         same, scale = (signs[1:] == signs[:-1]).all(axis=1), np.abs(times).max(initial=1.0)
         self.flat = same & (np.abs(np.diff(times, axis=0)) <= _EXACT * scale).all(axis=1)
@@ -103,20 +97,20 @@ class _Axis:
         self.open = ~self.flat & (gaps > 1) & ~smooth[1:] & ~smooth[:-1]
         turns = np.sign(np.diff(times, axis=0))
         changes = np.concatenate([(signs[1:] != signs[:-1]).sum(axis=0), (turns[1:] != turns[:-1]).sum(axis=0)])
-        if len(self.points) < self.size and changes.max(initial=0) > _MOST_CHANGES and self._is_ragged(same, turns):
+        if len(self.points) < self.size and changes.max(initial=0) > _MAX_CHANGES and self._is_ragged(same, turns):
             self.spread(self.most)
 
     def _is_ragged(self, same: Bools, turns: Floats) -> bool:
         """Whether changes lie anywhere, and are not the two or three places that are being looked for."""
-        return bool(((~same) | (turns != 0).any(axis=1)).sum() > _MOST_CHANGES)
+        return bool(((~same) | (turns != 0).any(axis=1)).sum() > _MAX_CHANGES)
 
     def refine(self) -> bool:
-        """Puts more blocks between those that differ; whether there are any to try."""
+        """Put more blocks between those that differ; whether there are any to try."""
         if not self.open.any() or not self.is_exact:
             return False
         self.prune()
         left = self.most - len(self.points)
-        between = min(left // int(self.open.sum()), _MOST_BETWEEN)
+        between = min(left // int(self.open.sum()), _MAX_BETWEEN)
         if between < 1:
             self.is_exact = False
             return False
@@ -128,7 +122,7 @@ class _Axis:
         return True
 
     def prune(self) -> None:
-        """Drops blocks between others that do the same."""
+        """Drop blocks between others that do the same."""
         if not self.is_exact or len(self.flat) < 1:
             return
         kept = np.ones(len(self.points), bool)
@@ -138,12 +132,12 @@ class _Axis:
         self.points = self.points[kept]
 
     def spread(self, num: int) -> None:
-        """Takes evenly spread blocks in place of those that were chosen."""
+        """Take evenly spread blocks in place of those that were chosen."""
         self.is_exact, self.is_even = self.size <= num, True
-        self.points = np.arange(self.size, dtype=np.int64) if self.is_exact else _in_groups(self.size, num)
+        self.points = np.arange(self.size, dtype=np.int64) if self.is_exact else _grouped_points(self.size, num)
         self.open = self.flat = np.zeros(len(self.points) - 1, bool)
 
-    def shares(self) -> Floats:
+    def weights(self) -> Floats:
         """(k,) float64 blocks that each stands for, as on lines between them."""
         if self.is_even:
             return np.full(len(self.points), self.size / len(self.points))
@@ -151,13 +145,13 @@ class _Axis:
         return 1.0 + np.concatenate([between, [0.0]]) + np.concatenate([[0.0], between])
 
 
-def _apart(size: int, num: int) -> Ints:
+def _first_points(size: int, num: int) -> Ints:
     """The first two blocks of a dimension, the last one, and others, each somewhere in its share of it."""
     at = (np.arange(num) + (np.arange(1, num + 1) * _SPREAD) % 1.0) * size / num
     return np.unique([0, 1, *np.minimum(at.astype(np.int64), size - 1)[2:-1].tolist(), size - 1])
 
 
-def _in_groups(size: int, num: int) -> Ints:
+def _grouped_points(size: int, num: int) -> Ints:
     """Groups of blocks next to each other, which take turns in many kernels, each somewhere in its share."""
     group = 4 if num >= 16 else 2 if num >= 4 else 1
     groups = num // group
@@ -166,7 +160,7 @@ def _in_groups(size: int, num: int) -> Ints:
     return np.unique(starts.astype(np.int64)[:, None] + np.arange(group))
 
 
-def _numbers(launch: Launch, points: list[Ints]) -> Ints:
-    """Numbers of the blocks at all combinations of places along the dimensions, z fastest."""
-    x, y, z = np.meshgrid(*points, indexing="ij")
+def _block_numbers(launch: Launch, axes: list[_Axis]) -> Ints:
+    """Numbers of the blocks at all combinations of points along the dimensions, z fastest."""
+    x, y, z = np.meshgrid(*(axis.points for axis in axes), indexing="ij")
     return np.asarray(x + launch.grid[0] * (y + launch.grid[1] * z), np.int64).ravel()

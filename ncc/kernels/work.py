@@ -66,8 +66,8 @@ _STRUCTURE = (
     "local_share",
 )  # fmt: skip
 FEATURE_NAMES: tuple[str, ...] = (
-    *(f"once_{name}" for name in _COUNTED),
-    *(f"weighted_{name}" for name in _COUNTED),
+    *(f"static_{name}" for name in _COUNTED),
+    *(f"dynamic_{name}" for name in _COUNTED),
     *_STRUCTURE,
 )
 """Names of a kernel's features, in order."""
@@ -177,7 +177,9 @@ class Work:
             "loops": math.log1p(sum(call.structure["loops"] for call in calls)),
             **{name: float(max(call.structure[name] for call in calls)) for name in ("depth", "open_depth")},
             "fixed_trips": math.log1p(max(call.structure["fixed_trips"] for call in calls)),
-            "divergent_loops": math.log1p(sum(one.is_divergent and one.depth > 0 for one in self.statements)),
+            "divergent_loops": math.log1p(
+                sum(counted.is_divergent and counted.depth > 0 for counted in self.statements)
+            ),
             "pointer_arguments": float(pointers),
             "scalar_arguments": float(num_arguments - pointers),
             "dimensions": float(len(self.dimensions)),
@@ -233,63 +235,63 @@ class _Counting:
     def count(self) -> list[_Call]:
         """Write the ledger; return the calls of functions that have a body."""
         calls, body = [], decode(self.module, self.call.function)
-        self._moved = {node for one in body if one.opcode in _MOVING for node in one.operands}
-        for one in body:
-            frequency = self.frequency.get(one.block, 0.0 if self.execution else 1.0)
+        self._moved = {node for inst in body if inst.opcode in _MOVING for node in inst.operands}
+        for inst in body:
+            frequency = self.frequency.get(inst.block, 0.0 if self.execution else 1.0)
             weight = min(self.call.weight * frequency, _MAX_WEIGHT)
-            amounts = list(self._card_operations(one)) if self.execution else []
+            amounts = list(self._card_operations(inst)) if self.execution else []
             accesses: list[Access] = []
             is_divergent = False
-            if one.reads_variable:
+            if inst.reads_variable:
                 amounts.append(("thread_query", 1.0))
-            elif one.opcode in ("load", "store", "atomicrmw", "cmpxchg"):
-                accesses = accesses_of(one, self.stride, self.spaces)
+            elif inst.opcode in ("load", "store", "atomicrmw", "cmpxchg"):
+                accesses = accesses_of(inst, self.stride, self.spaces)
                 amounts += _access_amounts(accesses)
-                amounts += [("atomic", 1.0)] * (one.opcode in ("atomicrmw", "cmpxchg"))
-            elif one.opcode == "call" and one.called_function >= 0:
-                calls.append(self._called(one, weight))
-            elif one.opcode == "call":
-                accesses = accesses_of(one, self.stride, self.spaces)
-                amounts += _access_amounts(accesses) if accesses else self._call_amounts(one)
-            elif one.opcode in ("br", "switch"):
-                is_divergent = bool(one.operands and one.operands[0] >= 0 and self.stride[one.operands[0]] != 0)
-                if len(one.operands) > 1:
+                amounts += [("atomic", 1.0)] * (inst.opcode in ("atomicrmw", "cmpxchg"))
+            elif inst.opcode == "call" and inst.called_function >= 0:
+                calls.append(self._called(inst, weight))
+            elif inst.opcode == "call":
+                accesses = accesses_of(inst, self.stride, self.spaces)
+                amounts += _access_amounts(accesses) if accesses else self._call_amounts(inst)
+            elif inst.opcode in ("br", "switch"):
+                is_divergent = bool(inst.operands and inst.operands[0] >= 0 and self.stride[inst.operands[0]] != 0)
+                if len(inst.operands) > 1:
                     amounts.append(("divergent_branch" if is_divergent else "branch", 1.0))
                 else:
                     is_divergent = False
             else:
-                amounts += _arithmetic(one)
+                amounts += _arithmetic(inst)
             self.call.statements.append(
-                CountedStatement(one, weight, tuple(amounts), tuple(accesses), is_divergent, self.depth[one.block])
+                CountedStatement(inst, weight, tuple(amounts), tuple(accesses), is_divergent, self.depth[inst.block])
             )
         return calls
 
-    def _call_amounts(self, one: Instruction) -> list[tuple[str, float]]:
-        is_tensor = self.execution and _TENSOR.search(one.callee or one.source)
-        return [(TENSOR_KIND, 1.0)] * bool(is_tensor) + list(one.call_work.items())
+    def _call_amounts(self, inst: Instruction) -> list[tuple[str, float]]:
+        is_tensor = self.execution and _TENSOR.search(inst.callee or inst.source)
+        return [(TENSOR_KIND, 1.0)] * bool(is_tensor) + list(inst.call_work.items())
 
-    def _card_operations(self, one: Instruction) -> Iterator[tuple[str, float]]:
+    def _card_operations(self, inst: Instruction) -> Iterator[tuple[str, float]]:
         """Floating-point and integer operations as the card counts them."""
-        if one.opcode == "atomicrmw" and " fadd " in one.source and self.spaces.find(one.operands[0]) == "local":
-            precision = "double" if "double" in one.source else "single"  # a loop of additions until one is first
-            yield f"{precision}_flops", _TRIES if self.stride[one.operands[0]] == 0 else 1.0
+        if inst.opcode == "atomicrmw" and " fadd " in inst.source and self.spaces.find(inst.operands[0]) == "local":
+            precision = "double" if "double" in inst.source else "single"  # a loop of additions until one is first
+            yield f"{precision}_flops", _TRIES if self.stride[inst.operands[0]] == 0 else 1.0
             return
-        if one.opcode != "fneg" or one.result in self._moved:
-            for precision, amount in flops_of(one).items():
+        if inst.opcode != "fneg" or inst.result in self._moved:
+            for precision, amount in flops_of(inst).items():
                 yield f"{precision}_flops", amount
-        if amount := integer_operations_of(one):
+        if amount := integer_operations_of(inst):
             yield "integer_operations", amount
 
-    def _called(self, one: Instruction, weight: float) -> _Call:
-        formal = self.module.operands(int(self.module.function_start[one.called_function]))
-        pairs = [(node, value) for node, value in zip(formal, one.arguments, strict=False) if value >= 0]
+    def _called(self, inst: Instruction, weight: float) -> _Call:
+        formal = self.module.operands(int(self.module.function_start[inst.called_function]))
+        pairs = [(node, value) for node, value in zip(formal, inst.arguments, strict=False) if value >= 0]
         return _Call(
-            one.called_function,
+            inst.called_function,
             weight,
             {node: float(self.stride[value]) for node, value in pairs},
             {node: self.spaces.find(value) for node, value in pairs},
-            dict(zip(formal, self.execution.argument_values(one), strict=False)) if self.execution else {},
-            (self.call, one.statement),
+            dict(zip(formal, self.execution.argument_values(inst), strict=False)) if self.execution else {},
+            (self.call, inst.statement),
             self.call.depth + 1,
         )
 
@@ -317,13 +319,13 @@ def _access_amounts(accesses: list[Access]) -> Iterator[tuple[str, float]]:
             yield "global_bytes", access.num_bytes
 
 
-def _arithmetic(one: Instruction) -> Iterator[tuple[str, float]]:
-    lanes = 1.0 if one.opcode in _SCALAR else one.lanes
-    if one.opcode in _FLOAT_OPS:
-        yield "double" if "double" in one.text else "float", lanes
-    elif kind := operations().opcode_kinds.get(one.opcode):
+def _arithmetic(inst: Instruction) -> Iterator[tuple[str, float]]:
+    lanes = 1.0 if inst.opcode in _SCALAR else inst.lanes
+    if inst.opcode in _FLOAT_OPS:
+        yield "double" if "double" in inst.text else "float", lanes
+    elif kind := operations().opcode_kinds.get(inst.opcode):
         yield kind, lanes
-    if one.opcode in _FLOAT_OPS or one.opcode in ("fdiv", "frem"):
+    if inst.opcode in _FLOAT_OPS or inst.opcode in ("fdiv", "frem"):
         yield "flops", lanes
 
 
@@ -341,37 +343,37 @@ _INTEGER_CALLS = frozenset(
 )
 
 
-def flops_of(one: Instruction) -> dict[str, float]:
+def flops_of(inst: Instruction) -> dict[str, float]:
     """Floating-point operations of a statement, by precision: "single", "double" or "half"."""
-    precision = "double" if "double" in one.source else "single" if "float" in one.source else "half"
-    if one.opcode in _ARITHMETIC:
-        return {precision: _ARITHMETIC[one.opcode] * one.lanes}
-    if one.opcode == "fdiv":
-        name, is_approximate = "rcp" if _ONE.search(one.source) else "div", bool(_FAST.search(one.source))
-    elif one.opcode == "call":
-        name, is_approximate = one.builtin, bool(_APPROXIMATE.match(one.callee) or _FAST.search(one.source))
+    precision = "double" if "double" in inst.source else "single" if "float" in inst.source else "half"
+    if inst.opcode in _ARITHMETIC:
+        return {precision: _ARITHMETIC[inst.opcode] * inst.lanes}
+    if inst.opcode == "fdiv":
+        name, is_approximate = "rcp" if _ONE.search(inst.source) else "div", bool(_FAST.search(inst.source))
+    elif inst.opcode == "call":
+        name, is_approximate = inst.builtin, bool(_APPROXIMATE.match(inst.callee) or _FAST.search(inst.source))
     else:
         return {}
     table = operations().flops.get(precision, {})
     if name not in table:
         return {}
     if is_approximate and precision == "single" and name not in ("fma", "fmuladd", "mad"):
-        return {precision: one.lanes}
-    flops = {precision: table[name] * one.lanes}
+        return {precision: inst.lanes}
+    flops = {precision: table[name] * inst.lanes}
     if precision == "double" and name in _SINGLE_OF_DOUBLE:
-        flops["single"] = _SINGLE_OF_DOUBLE[name] * one.lanes
+        flops["single"] = _SINGLE_OF_DOUBLE[name] * inst.lanes
     return flops
 
 
-def integer_operations_of(one: Instruction) -> float:
+def integer_operations_of(inst: Instruction) -> float:
     """Integer operations of a statement, as the card's instructions count."""
-    costs = operations().integer.get(one.opcode)
-    if costs is None or (one.opcode == "call" and one.builtin not in _INTEGER_CALLS):
+    costs = operations().integer.get(inst.opcode)
+    if costs is None or (inst.opcode == "call" and inst.builtin not in _INTEGER_CALLS):
         return 0.0
-    if one.opcode == "getelementptr":  # a constant offset is part of the access
-        return 0.0 if all(node < 0 for node in one.operands[1:]) else costs[bool(_WIDE.search(one.source))]
-    if one.opcode == "select" and ("float" in one.source or "double" in one.source):
+    if inst.opcode == "getelementptr":  # a constant offset is part of the access
+        return 0.0 if all(node < 0 for node in inst.operands[1:]) else costs[bool(_WIDE.search(inst.source))]
+    if inst.opcode == "select" and ("float" in inst.source or "double" in inst.source):
         return 0.0
-    if _BY_CONSTANT.search(one.source):
+    if _BY_CONSTANT.search(inst.source):
         return _CONSTANT_DIVISION
-    return costs[bool(_WIDE.search(one.source))] * one.lanes
+    return costs[bool(_WIDE.search(inst.source))] * inst.lanes

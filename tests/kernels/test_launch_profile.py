@@ -7,6 +7,7 @@ import pytest
 import ncc
 from ncc.errors import InputError
 from tests.rooms import Execution
+from tests.support.refuses import refuses
 
 _SOURCE = b"""
 __global__ void strided(int n, const float *x, float *y) {
@@ -101,26 +102,26 @@ def test_kernels_go_by_name_and_template_arguments():
 
 
 @pytest.mark.parametrize(
-    ("how", "message"),
+    ("how", "nouns"),
     [
-        ({"kernel": "stride"}, r"no kernel is called 'stride'; it has strided\(int, float const\*, float\*\), "),
-        ({"kernel": "tree", "n": 3}, r"tree\(float\*\) has no argument 'n'; it has x"),
-        ({"kernel": "tree", "grid": (0,)}, "grid size x is 0; expected 1 to 2,147,483,647"),
-        ({"kernel": "tree", "block": (64, 64)}, "a block of 4,096 threads; a card takes up to 1,024"),
-        ({"kernel": "tree", "block": ()}, "block has 0 sizes; expected 1 to 3"),
-        ({"kernel": "pairs", "n": float("nan")}, "argument 'n' is nan; expected a number"),
-        ({"kernel": "pairs", "n": 1.5}, "argument 'n' is 1.5; expected a whole number of i32"),
-        ({"kernel": "pairs", "n": 2**32}, "argument 'n' is 4.29497e.09; expected a whole number of i32"),
-        ({"kernel": "pairs", "n": 5, "0": 5}, "argument 0 is given twice, as 'n' and as '0'"),
+        ({"kernel": "stride"}, ("'stride'", "strided(int, float const*, float*)")),
+        ({"kernel": "tree", "n": 3}, ("tree(float*)", "argument 'n'", "has x")),
+        ({"kernel": "tree", "grid": (0,)}, ("grid size x is 0", "2,147,483,647")),
+        ({"kernel": "tree", "block": (64, 64)}, ("4,096 threads", "1,024")),
+        ({"kernel": "tree", "block": ()}, ("block has 0 sizes", "1 to 3")),
+        ({"kernel": "pairs", "n": float("nan")}, ("argument 'n' is nan",)),
+        ({"kernel": "pairs", "n": 1.5}, ("argument 'n' is 1.5", "whole number of i32")),
+        ({"kernel": "pairs", "n": 2**32}, ("argument 'n' is 4.29497e+09", "whole number of i32")),
+        ({"kernel": "pairs", "n": 5, "0": 5}, ("argument 0", "'n'", "'0'")),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(how, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_input_is_refused_in_a_sentence(how, nouns):
+    with refuses(InputError, *nouns):
         _profile(**how)
 
 
 def test_a_file_of_the_host_alone_has_no_kernel():
-    with pytest.raises(InputError, match=r"no function is emitted: .* nor CUDA host code"):
+    with refuses(InputError, "no function", "CUDA host code"):
         ncc.profile(b"int f() { return 1; }", grid=(1,), block=(1,), options=_CUDA)
 
 

@@ -31,7 +31,9 @@ def test_all_legacy_kernels_have_finite_features(legacy: dict[str, bytes]) -> No
     assert np.isfinite(features).all()
     spread = dict(zip(FEATURE_NAMES, features.std(axis=0).tolist(), strict=True))
     # of fixed-function kinds, only what these kernels never do
-    assert all(spread[name] > 0 for name in ("coalesced_share", "once_special", "dimensions", "once_atomic", "depth"))
+    assert all(
+        spread[name] > 0 for name in ("coalesced_share", "static_special", "dimensions", "static_atomic", "depth")
+    )
 
 
 # Written after two of the suites' kernels: what the IR of LLVM 5 says of them, that of today must say as well.
@@ -43,8 +45,8 @@ ADD = """kernel void add(global const float *a, global const float *b, global fl
   int i = get_global_id(0);
   if (i < n) sum[i] = a[i] + b[i];
 }"""
-SHAPE = ("dimensions", "depth", "open_depth", "once_divergent_branch", "pointer_arguments", "scalar_arguments")
-COUNTS = ("once_global_load", "once_global_store", "once_global_bytes", "once_flops", "once_thread_query")
+SHAPE = ("dimensions", "depth", "open_depth", "static_divergent_branch", "pointer_arguments", "scalar_arguments")
+COUNTS = ("static_global_load", "static_global_store", "static_global_bytes", "static_flops", "static_thread_query")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from ncc.errors import InputError
 from tests.rooms import Loop, Module, find_loops, read_module, successors
+from tests.support.refuses import refuses
 
 
 def function(blocks: str) -> Module:
@@ -159,11 +160,11 @@ def test_loops_nested_without_end_are_refused() -> None:
     up = "\n".join(f"l{i}: br i1 %c, label %h{i}, label %l{i - 1}" for i in range(number - 1, 0, -1))
     ends = f"h{number}: br label %l{number - 1}\n{up}\nl0: br i1 %c, label %h0, label %x\nx: ret void"
     blocks = f"e: br label %h0\n{down}\n{ends}"
-    with pytest.raises(InputError, match="nested, on average, more than 200 deep"):
+    with refuses(InputError, "nested", "200 deep"):
         find_loops(function(blocks), 0)
 
 
 def test_more_blocks_than_anybody_writes_are_refused() -> None:
     blocks = "\n".join(f"b{i}: br label %b{i + 1}" for i in range(20_001))
-    with pytest.raises(InputError, match=r"20,003 blocks: expected at most 20,000"):
+    with refuses(InputError, "20,003 blocks", "20,000"):
         find_loops(function(f"e: br label %b0\n{blocks}\nb20001: ret void"), 0)

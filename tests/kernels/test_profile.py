@@ -33,7 +33,7 @@ def profile(body: str, arguments: str = "ptr addrspace(1) %p, i64 %n, float %x",
     return count_work(module, module.num_functions - 1)
 
 
-def counts(found: Work, prefix: str = "once") -> dict[str, float]:
+def counts(found: Work, prefix: str = "static") -> dict[str, float]:
     """Name → count of all that is not zero."""
     features = named(found).items()
     return {
@@ -273,7 +273,7 @@ exit:"""
 def test_branches(value: str, kind: str) -> None:
     found = profile(BRANCHES.replace("VALUE", value))
     assert counts(found)[kind] == 2
-    assert counts(found, "weighted")[kind] == 1 + 8
+    assert counts(found, "dynamic")[kind] == 1 + 8
     divergent = kind == "divergent_branch"
     assert [one.is_divergent for one in ledger(found)] == [False, False, divergent, divergent, False]
     assert named(found)["divergent_loops"] == math.log1p(divergent)
@@ -298,7 +298,7 @@ latch:
   br i1 %b, label %exit, label %outer
 exit:"""
     found = profile(body)
-    amounts, values = counts(found, "weighted"), named(found)
+    amounts, values = counts(found, "dynamic"), named(found)
     assert (amounts["float"], amounts["division"], amounts["branch"]) == (800, 8, 808)
     assert (values["depth"], values["open_depth"]) == (2, 1)
     assert (values["loops"], values["fixed_trips"]) == (math.log1p(2), math.log1p(100))
@@ -376,7 +376,7 @@ def test_a_kernel_of_the_bundled_compiler() -> None:
     assert (amounts["global_load"], amounts["global_store"], amounts["global_coalesced"]) == (2, 2, 4)
     assert (amounts["local_store"], amounts["constant_load"], amounts["atomic"], amounts["barrier"]) == (1, 1, 1, 1)
     assert (amounts["special"], amounts["divergent_branch"], amounts["global_bytes"]) == (1, 1, 4 + 16 + 16 + 16)
-    assert counts(found, "weighted")["local_load"] == 63  # where it counts from does not matter
+    assert counts(found, "dynamic")["local_load"] == 63  # where it counts from does not matter
     assert (values["dimensions"], values["depth"], values["open_depth"]) == (2, 1, 0)
     assert (values["pointer_arguments"], values["scalar_arguments"]) == (4, 1)
 
@@ -451,4 +451,4 @@ def test_a_module_of_declarations_has_no_kernel_to_profile() -> None:
 
 def test_unreachable_blocks_count_once() -> None:
     found = profile("  ret void\ndead:\n  %a = fadd float %x, %b\n  %b = fadd float %x, %a\n  br label %dead\nend:")
-    assert counts(found) == {"float": 2, "flops": 2} == counts(found, "weighted")
+    assert counts(found) == {"float": 2, "flops": 2} == counts(found, "dynamic")

@@ -183,7 +183,7 @@ def blocks_of(features: KernelFeatures, vectors: Floats, transfer_bytes: Floats,
         "data": np.stack([transfer, group], axis=1),
         "shape": np.stack([dims, depth], axis=1),
         "growth": np.stack([dims + depth, (dims + depth) * transfer], axis=1),
-        "profile": np.column_stack([transfer, group, code, *growth, transfer + features.feature("weighted_flops")]),
+        "profile": np.column_stack([transfer, group, code, *growth, transfer + features.feature("dynamic_flops")]),
         "opcodes": opcodes,
         "embedding": vectors,
     }

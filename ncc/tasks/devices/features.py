@@ -32,15 +32,15 @@ _BLOCKS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 """Dimensions → work-group of those launches."""
 
 _PROFILE = (
-    "dimensions", "depth", "open_depth", "fixed_trips", "weighted_flops", "intensity", "coalesced_share",
-    "weighted_global_irregular", "local_share", "weighted_barrier", "divergent_share", "weighted_divergent_branch",
-    "statements", "double_share", "weighted_special", "weighted_atomic", "pointer_arguments", "scalar_arguments",
-    "weighted_division", "divergent_loops",
+    "dimensions", "depth", "open_depth", "fixed_trips", "dynamic_flops", "intensity", "coalesced_share",
+    "dynamic_global_irregular", "local_share", "dynamic_barrier", "divergent_share", "dynamic_divergent_branch",
+    "statements", "double_share", "dynamic_special", "dynamic_atomic", "pointer_arguments", "scalar_arguments",
+    "dynamic_division", "divergent_loops",
 )  # fmt: skip
 _SUMS = (
-    ("weighted_global_load", "weighted_global_store"),
-    ("weighted_global_far", "weighted_global_irregular"),
-    ("weighted_private_load", "weighted_private_store"),
+    ("dynamic_global_load", "dynamic_global_store"),
+    ("dynamic_global_far", "dynamic_global_irregular"),
+    ("dynamic_private_load", "dynamic_private_store"),
 )
 _GLOBAL_ACCESSES = len(_PROFILE)
 """Column of `code_columns`."""
@@ -211,7 +211,7 @@ def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
     shares = amounts / np.maximum(amounts.sum(axis=1, keepdims=True), 1e-9)
     code = code_columns(features)
     transfer, group, items = np.log1p(transfer), np.log1p(group), np.log1p(items)
-    work = [transfer - items, items + features.feature("weighted_flops"), items + code[:, _GLOBAL_ACCESSES]]
+    work = [transfer - items, items + features.feature("dynamic_flops"), items + code[:, _GLOBAL_ACCESSES]]
     return np.column_stack([transfer, group, items, *work, code, features.profile, items - group, counts, shares])
 
 

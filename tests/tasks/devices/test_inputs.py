@@ -62,7 +62,7 @@ def test_statements_that_are_left_out_are_not_described(module):
     assert not rest.sequences[0][:, 1].any()
     gone = whole.opcodes[0] - rest.opcodes[0]
     assert [(OPCODES[i], gone[i]) for i in np.flatnonzero(gone)] == [("fadd", 1)]
-    flops = FEATURE_NAMES.index("once_flops")
+    flops = FEATURE_NAMES.index("static_flops")
     assert whole.profile[0, flops] == pytest.approx(np.log1p(1))
     assert rest.profile[0, flops] == 0
 
