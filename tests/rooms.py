@@ -148,7 +148,6 @@ from ncc.system.sandbox.process import WatchedProcess, python_command, signal_na
 from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool, run_inline
 from ncc.tasks import classification, coarsening, devices
-from ncc.tasks.classification import train as train_classification
 from ncc.tasks.classification.config import NetworkTraining
 from ncc.tasks.classification.head import FORMAT as CLASSIFIER_FILES
 from ncc.tasks.classification.head import ClassifierHead, load_classifier, save_classifier

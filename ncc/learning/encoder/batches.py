@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ncc.arrays import Floats, Floats32, Ints, Ints32
+from ncc.arrays import Floats, Floats32, Ints, Ints32, offsets
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_numpy import MAX_LENGTH
@@ -73,15 +73,10 @@ class Sequences:
     @classmethod
     def joined(cls, parts: Sequence["Sequences"]) -> Self:
         """The sequences of several, one after the other."""
-
-        def offsets(arrays: Sequence[Ints]) -> Ints:
-            ends = np.cumsum([0, *(array[-1] for array in arrays)])
-            return np.concatenate([[0], *(array[1:] + end for array, end in zip(arrays, ends[:-1], strict=True))])
-
         return cls(
-            offsets([part.start for part in parts]),
+            offsets(np.concatenate([np.diff(part.start) for part in parts])),
             np.concatenate([part.word for part in parts]),
-            offsets([part.literal_start for part in parts]),
+            offsets(np.concatenate([np.diff(part.literal_start) for part in parts])),
             np.concatenate([part.literal for part in parts]),
             parts[0].max_length,
         )
@@ -134,12 +129,12 @@ class Sequences:
         position = torch.where(inside, start[:, None] + torch.arange(time, device=self.device)[None, :], 0)
         first = literal_start[position].ravel()
         counts = torch.where(inside, literal_start[position + 1] - literal_start[position], 0).ravel()
-        offsets = counts.cumsum(0) - counts
+        offset = counts.cumsum(0) - counts
         # where the literals of each literal's statement start, and how many of these come before it
-        index = torch.repeat_interleave(first - offsets, counts, output_size=num_literals)
+        index = torch.repeat_interleave(first - offset, counts, output_size=num_literals)
         batch_literals = literals[index + torch.arange(num_literals, device=self.device)]
         batch_words = torch.where(inside, words[position], 0).long()
-        return SequenceBatch(batch_words, lengths, batch_literals, offsets, numbers, owners)
+        return SequenceBatch(batch_words, lengths, batch_literals, offset, numbers, owners)
 
 
 def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row: Ints32 | None = None) -> Sequences:

@@ -71,6 +71,12 @@ class Pooler(ABC):
 
     embedding: Embedding
     name: ClassVar[str]
+    kind: ClassVar[str]
+
+    @property
+    def model(self) -> Embedding | LinearEncoder | LSTMEncoder:
+        """The model that its vectors depend on."""
+        return self.embedding
 
     @property
     def abstraction(self) -> Abstraction:
@@ -78,14 +84,14 @@ class Pooler(ABC):
         return self.embedding.abstraction
 
     @property
-    @abstractmethod
     def dim(self) -> int:
         """Number of dimensions of the vectors that it makes."""
+        return self.model.dim
 
     @property
-    @abstractmethod
     def id(self) -> str:
-        """Its name and a short hash of all that its vectors depend on."""
+        """Its kind and a short hash of its model; vectors of another id are not vectors of its space."""
+        return f"{self.kind}-{self.model.fingerprint}"
 
     @abstractmethod
     def vectors(
@@ -99,16 +105,7 @@ class MeanPooler(Pooler):
     """The mean over statements."""
 
     name: ClassVar[str] = "mean"
-
-    @property
-    def dim(self) -> int:
-        """Number of dimensions of the embedding."""
-        return self.embedding.dim
-
-    @property
-    def id(self) -> str:
-        """Its name and the embedding's hash."""
-        return f"{self.name}-{self.embedding.fingerprint}"
+    kind: ClassVar[str] = "mean"
 
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
@@ -139,16 +136,12 @@ class EncoderPooler(Pooler):
 
     encoder: LinearEncoder = field(default_factory=lambda: cast(LinearEncoder, load_encoder()))
     name: ClassVar[str] = "encoder"
+    kind: ClassVar[str] = "encoder"
 
     @property
-    def dim(self) -> int:
-        """Number of dimensions of the encoder."""
-        return self.encoder.dim
-
-    @property
-    def id(self) -> str:
-        """Its name and the encoder's hash."""
-        return f"{self.name}-{self.encoder.fingerprint}"
+    def model(self) -> LinearEncoder:
+        """The encoder."""
+        return self.encoder
 
     def vectors(
         self,
@@ -182,6 +175,7 @@ class LSTMPooler(Pooler):
 
     encoder: LSTMEncoder
     name: ClassVar[str] = "encoder"
+    kind: ClassVar[str] = "lstm"
 
     def __post_init__(self) -> None:
         """Check that the encoder knows the embedding's words."""
@@ -192,14 +186,9 @@ class LSTMPooler(Pooler):
             )
 
     @property
-    def dim(self) -> int:
-        """Number of dimensions of the encoder."""
-        return self.encoder.dim
-
-    @property
-    def id(self) -> str:
-        """Its kind and the encoder's hash."""
-        return f"lstm-{self.encoder.fingerprint}"
+    def model(self) -> LSTMEncoder:
+        """The encoder."""
+        return self.encoder
 
     def vectors(
         self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
