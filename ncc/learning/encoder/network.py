@@ -7,10 +7,8 @@ Lin et al. 2017 ("A structured self-attentive sentence embedding"), with one que
 Ollivier, "Can recurrent neural networks warp time?", ICLR 2018. Mean, maximum and literals are ours.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import torch
@@ -169,36 +167,13 @@ def run_layer(ahead: nn.Module, back: nn.Module | None, features: Tensor, inside
     which costs ten times as long on a CPU.
     """
     outputs: Tensor
+    outputs, _ = ahead(features)
     if back is None:
-        outputs, _ = ahead(features)
         return outputs
     time = torch.arange(inside.shape[1], device=inside.device)[None, :]
     flip = torch.where(inside, lengths[:, None] - 1 - time, 0)[:, :, None]
-    with _side_stream(features):
-        outputs, _ = ahead(features)
     flipped, _ = back(features.gather(1, flip.expand(-1, -1, features.shape[2])))
-    if features.is_cuda:
-        torch.cuda.current_stream().wait_stream(_stream_of(features.device))
-        outputs.record_stream(torch.cuda.current_stream())
     return torch.cat([outputs, flipped.gather(1, flip.expand(-1, -1, flipped.shape[2]))], dim=2)
-
-
-@contextmanager
-def _side_stream(features: Tensor) -> Iterator[None]:
-    """Queue work on a stream of its own: one direction alone leaves a GPU half idle. Autograd does so in backward."""
-    if not features.is_cuda:
-        yield
-        return
-    stream = _stream_of(features.device)
-    stream.wait_stream(torch.cuda.current_stream())
-    features.record_stream(stream)
-    with torch.cuda.stream(stream):
-        yield
-
-
-@cache
-def _stream_of(device: torch.device) -> torch.cuda.Stream:
-    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
 
 def pool_inputs(config: EncoderConfig, features: Tensor, inside: Tensor) -> Sequence[Tensor]:
