@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Bools, Floats, Ints
 from ncc.learning.heads.figures import Estimate
 
 Columns = Mapping[str, NDArray[Any]]
@@ -171,3 +171,9 @@ def estimate(
         low, high = np.quantile(np.mean([figure.of(drawn, rows) for rows in columns], axis=0), (tail, 1 - tail))
         estimates[name] = Estimate(value=float(per_seed.mean()), low=float(low), high=float(high), per_seed=per_seed)
     return estimates
+
+
+def selective_accuracy(right: Bools, confidence: Floats, percents: Sequence[int] = range(10, 101, 10)) -> list[float]:
+    """Return the fraction that is right among the most confident, so many percent of all, one at least."""
+    order = np.argsort(-confidence, kind="stable")
+    return [float(right[order[: max(len(order) * percent // 100, 1)]].mean()) for percent in percents]

@@ -23,7 +23,6 @@ OVER_BUDGET = {
     "tasks/coarsening",
     "kernels/measure",
     "kernels",
-    "learning/heads",
     "learning/encoder",
     "learning/corpus",
     "learning/programs",

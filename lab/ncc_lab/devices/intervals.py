@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
 from ncc.arrays import Floats
-from ncc.learning.heads.figures import accuracy_of_surest, calibration_error
+from ncc.learning.heads.figures import calibration_error
 from ncc.tasks.devices.features import CODE
 from ncc.tasks.devices.fit import NOISE, FoldPrediction, LaunchSamples, Model, OutOfFold, predict_held_out
 from ncc.tasks.devices.head import (
@@ -34,6 +34,7 @@ from ncc.tasks.devices.head import (
     sign_probability,
 )
 from ncc.tasks.devices.prediction import DevicePrediction
+from ncc_lab.figures import selective_accuracy
 
 _PERCENTS = (100, 75, 50, 25)
 _BINS = 10
@@ -60,7 +61,7 @@ def score_claims(claims: Claims, measured: Floats) -> dict[str, Any]:
     among the most confident 100, 75, 50 and 25 % of launches.
     """
     right = (claims.ratio > 0) == (measured > 0)
-    surest = accuracy_of_surest(right, claims.sure, _PERCENTS)
+    surest = selective_accuracy(right, claims.sure, _PERCENTS)
     return {
         "coverage": round(float(((claims.low <= measured) & (measured <= claims.high)).mean()), 4),
         "width": round(float(np.median(claims.high - claims.low)), 4),
@@ -105,7 +106,7 @@ def _errors_of(
         others = None if physics is None else head.machine_model_errors
         errors = [expert.errors_at(distance, others) for distance in one.distance.tolist()]
         constants = None if physics is None else physics[one.rows]
-        said.append(expert.blend_prediction(one.said, one.distance, errors, constants)[:, 1:].max(axis=1))
+        said.append(expert.blend_prediction(one.predicted, one.distance, errors, constants)[:, 1:].max(axis=1))
         measured.append(samples.targets[one.rows, 1:].max(axis=1))
     return _Errors(np.concatenate(said), np.concatenate(measured), np.concatenate([one.distance for one in trials]))
 

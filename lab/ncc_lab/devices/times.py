@@ -12,7 +12,6 @@ from ncc.arrays import Ints, Split
 from ncc.errors import InputError
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.learning.heads.figures import accuracy_of_surest
 from ncc.tasks.devices.features import KernelFeatures
 from ncc.tasks.devices.fit import MODELS, LaunchSamples, cross_validate, targets_of
 from ncc.tasks.devices.physics import launch_terms
@@ -20,6 +19,7 @@ from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import SOURCES, clgen_launches, combine, suite_launches
 from ncc.tasks.devices.train import HeldOut, TimesScore, hold_out_folds, launch_folds, measure_times, score_controls
 from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
+from ncc_lab.figures import selective_accuracy
 
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
 
@@ -92,7 +92,7 @@ def _score(
     answers: dict[int, DevicePrediction] = {}
     claims: dict[str, list[tuple[Ints, Claims]]] = {}
     for fold in hold_out_folds(table, inputs, splits, model, seed=seed, published=True):
-        answers.update(zip(fold.test.tolist(), fold.answers, strict=True))
+        answers.update(zip(fold.test.tolist(), fold.predictions, strict=True))
         for name, claim in _claims(fold, table, inputs, model, seed).items():
             claims.setdefault(name, []).append((fold.test, claim))
     measured = targets_of(table)[:, 1:].max(axis=1)
@@ -110,7 +110,9 @@ def _claims(fold: HeldOut, table: LaunchTimes, inputs: KernelFeatures, model: st
     groups = group_trials(trained, trials, model, seed)  # type: ignore[arg-type]
     is_suite = {SOURCES[suite] for suite in table.suite} == {"suites"}
     machine = fold.head.machine.targets(launch_terms(inputs.rows(fold.train), trained.table.sizes))
-    return compare_intervals(fold.head, trained, (trials, groups), asked, fold.answers, None if is_suite else machine)
+    return compare_intervals(
+        fold.head, trained, (trials, groups), asked, fold.predictions, None if is_suite else machine
+    )
 
 
 def _risk(measured: np.ndarray, answers: dict[int, DevicePrediction]) -> list[float]:
@@ -118,4 +120,4 @@ def _risk(measured: np.ndarray, answers: dict[int, DevicePrediction]) -> list[fl
     rows = np.array(sorted(answers))
     ratio, confidence = np.array([(answers[row].log_ratio, answers[row].confidence) for row in rows.tolist()]).T
     right = (ratio > 0) == (measured[rows] > 0)
-    return [round(1 - one, 4) for one in accuracy_of_surest(right, confidence)]
+    return [round(1 - one, 4) for one in selective_accuracy(right, confidence)]

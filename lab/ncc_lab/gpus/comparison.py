@@ -12,10 +12,10 @@ import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints, Rows
 from ncc.errors import InputError
-from ncc.learning.heads.figures import accuracy_of_surest
 from ncc.tasks.gpus.features import KINDS
 from ncc.tasks.gpus.specs import MEASURED, find_spec
 from ncc.tasks.gpus.train import Launches, fit_gpus, program_folds, published_launches
+from ncc_lab.figures import selective_accuracy
 from ncc_lab.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
 
 _FOLDS = 5
@@ -209,7 +209,7 @@ def figures_of(launches: Launches, said: Predictions, seed: int = 204) -> dict[s
         low, high = np.quantile([one[name] for one in drawn], (0.025, 0.975))
         figures[name] = {"value": round(value, 4), "low": round(float(low), 4), "high": round(float(high), 4)}
     right = (said.probability > 0.5) == (launches.compute > 0)
-    risk = [round(1 - one, 4) for one in accuracy_of_surest(right, said.sureness)]
+    risk = [round(1 - one, 4) for one in selective_accuracy(right, said.sureness)]
     return {**figures, "risk": risk, "launches": len(launches), "programs": len(names)}
 
 
@@ -226,7 +226,7 @@ def _scores(launches: Launches, said: Predictions) -> dict[str, float]:
         "rank_correlation": float(ranks),
         "accuracy": float(right.mean()),
         "balanced_accuracy": float(np.mean([right[one].mean() for one in (is_compute, ~is_compute) if one.any()])),
-        "sure_half_accuracy": accuracy_of_surest(right, said.sureness, (50,))[0],
+        "sure_half_accuracy": selective_accuracy(right, said.sureness, (50,))[0],
     }
     if said.half_width is not None:
         found["coverage"] = float(np.mean(errors <= said.half_width))

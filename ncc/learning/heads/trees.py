@@ -16,25 +16,15 @@ _MAX_VALUE = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Boosted:
-    """Sums of trees, one for each target; the nodes of all trees stand in one row.
+    """Sums of trees, one for each target; the nodes of all trees stand in one row."""
 
-    Attributes:
-        base: (targets,) float64 to which the trees add.
-        root: (trees,) first node of each tree.
-        target: (trees,) what each adds to.
-        column: (nodes,) column that a node asks about; -1 for a leaf.
-        threshold: (nodes,) float64; at most that goes left, to the next node.
-        right: (nodes,) int, node to the right.
-        value: (nodes,) float64 of leaves.
-    """
-
-    base: Annotated[Floats, Stored(bound=_MAX_VALUE)]
-    root: Annotated[Ints, Stored("i4")]
-    target: Annotated[Ints, Stored("i1")]
-    column: Annotated[Ints, Stored("i2")]
-    threshold: Annotated[Floats, Stored("f4", _MAX_VALUE)]
-    right: Annotated[Ints, Stored("i4")]
-    value: Annotated[Floats, Stored("f4", _MAX_VALUE)]
+    base: Annotated[Floats, Stored(bound=_MAX_VALUE)]  # (targets,) float64 to which the trees add
+    root: Annotated[Ints, Stored("i4")]  # (trees,) first node of each tree
+    target: Annotated[Ints, Stored("i1")]  # (trees,) what each adds to
+    column: Annotated[Ints, Stored("i2")]  # (nodes,) column that a node asks about; -1 for a leaf
+    threshold: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (nodes,) float64; at most that goes left, to the next node
+    right: Annotated[Ints, Stored("i4")]  # (nodes,) int, node to the right
+    value: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (nodes,) float64 of leaves
 
     def __post_init__(self) -> None:
         """Check that every walk ends, since children stand after their parents."""

@@ -77,20 +77,14 @@ OPCODE_COLUMNS = np.r_[0:NUM_SIZES, NUM_SIZES + _PROFILE_WIDTH : CODE.stop]
 
 @dataclass(frozen=True, eq=False)
 class KernelFeatures(Rows):
-    """Kernels before they run, one row per kernel or per row of a table.
+    """Kernels before they run, one row per kernel or per row of a table."""
 
-    Attributes:
-        profile: (n, len(FEATURE_NAMES)) float64, see `ncc.kernels.work.Work.features`.
-        opcodes: (n, num_opcodes) float64 how often each opcode occurs.
-        work: (n, WORK_WIDTH) float64 log1p of a thread's work of each kind, and of its cycles on a CPU's core, at 4096
-            and 1,048,576 data items.
-        sequences: (n,) of (time, dim) vectors of the kernels' first 1024 statements, in order.
-    """
-
-    profile: Floats
-    opcodes: Floats
+    profile: Floats  # (n, len(FEATURE_NAMES)) float64, see `ncc.kernels.work.Work.features`
+    opcodes: Floats  # (n, num_opcodes) float64 how often each opcode occurs
+    # (n, WORK_WIDTH) float64 log1p of a thread's work of each kind, and of its cycles on a CPU's core, at 4096 and
+    # 1,048,576 data items
     work: Floats
-    sequences: NDArray[np.object_]
+    sequences: NDArray[np.object_]  # (n,) of (time, dim) vectors of the kernels' first 1024 statements, in order
 
     def __len__(self) -> int:
         return len(self.profile)

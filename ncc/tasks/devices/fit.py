@@ -4,7 +4,7 @@ Reference: Rasmussen and Williams 2006, chapter 2 (processes); Ben-Nun et al. 20
 auxiliary inputs of the LSTM); times on every device are ours.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from ncc.arrays import Floats, Ints, Split
+from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
 from ncc.kernels.measure.table import LaunchTimes
 from ncc.learning.heads.folds import balanced_folds
@@ -52,20 +52,17 @@ from ncc.tasks.devices.physics import LAUNCH_TERMS, PUBLISHED_TERMS, MachineMode
 Model = Literal["gp", "trees", "lstm"]
 MODELS: tuple[Model, ...] = ("gp", "trees", "lstm")
 
+# chosen on the published times, kernels and suites held out, before the heads that ship were fitted
 NOISE = 0.05
-_FOLDS = 4
-_MAX_POINTS = 1000
-_ITERATIONS = 100
+_FOLDS, _BINS = 4, 20
+_MAX_POINTS, _ITERATIONS, _MANY_LAUNCHES = 1000, 100, 5000
 _MAX_RATIO = 4.0
-_MANY_LAUNCHES = 5000
 _MIN_GROUP, _MIN_SUITES = 10, 4
-_BINS = 20
 _WORSE = 1.25
-_MIN_SLOPE = 0.05
-_SAME_CODE = 0.05
+_MIN_SLOPE, _SAME_CODE = 0.05, 0.05
 _DECAY = 10.0
 """Per distance: what is learned beyond the machine model says how long kernels near training take, hardly others."""
-_SHORT_REACH = (0.2, 0.5)
+_SHORT_RANGE = (0.2, 0.5)
 _PRIOR_SLOPE = 0.5
 _SHARPNESS, _PRIOR_SHARPNESS = 0.5, 0.3
 """Of a machine model that was measured on other suites, and on none."""
@@ -81,28 +78,17 @@ def fit_times(
     *,
     model: Model | Mapping[str, Model] = "gp",
     sources: Mapping[str, str] | None = None,
-    whole: str | None = None,
+    end_to_end_source: str | None = None,
     platform: str = "own",
     seed: int = 204,
     card: dict[str, Any] | None = None,
     embedding_id: str = "",
 ) -> TimesHead:
-    """Fit a head to launches.
+    """Fit a head to launches of four kernels or more.
 
-    Args:
-        table: The n launches.
-        features: Of their kernels, n rows.
-        model: What learns, for all sources or by source.
-        sources: Suite → source; suites of one source share an expert. Default one source.
-        whole: Source whose times include all transfers, as users expect: the machine model follows from it, and experts
-            of other sources answer only for nearly identical kernels. Default all sources.
-        platform: Name for the answers.
-        seed: Of folds and of training.
-        card: The card.
-        embedding_id: Fingerprint of the embedding that the statements' vectors come from.
-
-    Raises:
-        InputError: There are fewer than four kernels.
+    Suites of one source (by default all) share an expert. The times of one source are end to end, with all transfers,
+    as users expect (by default those of all): the machine model follows from it, and experts of other sources answer
+    only for nearly identical kernels.
     """
     kernels = table.groups("kernel")
     if len(set(kernels)) < _FOLDS:
@@ -110,10 +96,10 @@ def fit_times(
     owner = np.array([(sources or {}).get(suite, "all") for suite in table.suite])
     names = list(dict.fromkeys(owner.tolist()))
     terms = launch_terms(features, table.sizes)
-    trusted = np.flatnonzero((owner == whole) if whole else np.ones(len(table), bool))
-    launched = _has_launches(table, sources)
+    trusted = np.flatnonzero(np.isin(owner, end_to_end_source or names))
+    launched = sources is None and bool(np.isfinite(table.global_size).any())
     fitted = fit_machine(table.rows(trusted), terms[trusted], LAUNCH_TERMS if launched else PUBLISHED_TERMS)
-    others = np.flatnonzero(owner != whole) if whole and len(names) > 1 else trusted
+    others = np.flatnonzero(owner != end_to_end_source) if end_to_end_source and len(names) > 1 else trusted
     machine, errors = _machine_model_errors(fitted, table.rows(others), terms[others])
     predicted = machine.targets(terms)
     experts = []
@@ -122,58 +108,36 @@ def fit_times(
         samples = LaunchSamples.of(table.rows(rows), features.rows(rows), fitted if launched else None)
         kind = model if isinstance(model, str) else model[name]
         expert = _fit_expert(samples, predicted[rows], name, kind, seed, cross_validate(samples, kind, seed))
-        experts.append(replace(expert, blend_range=_SHORT_REACH) if whole not in (None, name) else expert)
+        is_trusted = end_to_end_source in (None, name)
+        experts.append(expert if is_trusted else replace(expert, blend_range=_SHORT_RANGE))
     wgsize = float(np.nanmedian(complete_sizes(features, table.sizes)[:, 1]))
     wgsize = wgsize if wgsize >= 1 else 64.0
-    reads = any(isinstance(expert.model, LSTMTimes) for expert in experts)
-    identity = embedding_id if reads else None
+    identity = embedding_id if any(isinstance(expert.model, LSTMTimes) for expert in experts) else None
     return TimesHead(table.devices, tuple(experts), machine, errors, wgsize, platform, card or {}, identity)
-
-
-def _has_launches(table: LaunchTimes, sources: Mapping[str, str] | None) -> bool:
-    return sources is None and bool(np.isfinite(table.global_size).any())
-
-
-def own_machine_model(
-    table: LaunchTimes, features: KernelFeatures, sources: Mapping[str, str] | None
-) -> MachineModel | None:
-    """The machine model whose residual is learned, in user tables that have work-items; else None."""
-    if not _has_launches(table, sources):
-        return None
-    return fit_machine(table, launch_terms(features, table.sizes), LAUNCH_TERMS)
 
 
 @dataclass(frozen=True, eq=False)
 class LaunchSamples:
-    """Launches as models learn them; row i of every array is launch i.
+    """Launches as models learn them; row i of every array is launch i."""
 
-    Attributes:
-        table: The n launches.
-        columns: (n, NUM_COLUMNS) float64.
-        targets: (n, d) float64, see `targets_of`.
-        base: (n, d) float64 targets of the machine model if models learn its residual; else 0.
-        sequences: (n,) of vectors of statements.
-        launched: True if models learn that, and processes and trees read a thread's work at the launch.
-    """
-
-    table: LaunchTimes
-    columns: Floats
-    targets: Floats
-    base: Floats
-    sequences: NDArray[np.object_]
-    launched: bool
+    table: LaunchTimes  # the n launches
+    columns: Floats  # (n, NUM_COLUMNS) float64
+    targets: Floats  # (n, d) float64, see `targets_of`
+    base: Floats  # (n, d) float64 targets of the machine model if models learn its residual; else 0
+    sequences: NDArray[np.object_]  # (n,) of vectors of statements
+    launched: bool  # true if models learn that, and processes and trees read a thread's work at the launch
 
     @classmethod
     def of(cls, table: LaunchTimes, features: KernelFeatures, machine: MachineModel | None) -> "LaunchSamples":
-        """Launches of a table, beside a machine model fitted to training, see `own_machine_model`."""
+        """Launches of a table, beside the machine model whose residual is learned, if any."""
         columns, targets = launch_columns(features, table.sizes), targets_of(table)
         columns = np.where(np.isfinite(columns), columns, 0)
         base = machine.targets(launch_terms(features, table.sizes)) if machine else np.zeros_like(targets)
         return cls(table, columns, targets, base, features.sequences, machine is not None)
 
     @property
-    def decay(self) -> float:
-        """See `Expert.distance_decay`."""
+    def distance_decay(self) -> float:
+        """Of corrections of the machine model."""
         return _DECAY if self.launched else 0.0
 
     def fit(self, kind: Model, rows: Any, seed: int) -> TimesModel:
@@ -259,7 +223,7 @@ class FoldPrediction(NamedTuple):
     """Rows held out, their predicted targets, their distance from the rest, and the model that predicted."""
 
     rows: Ints
-    said: Floats
+    predicted: Floats
     distance: Floats
     model: TimesModel
 
@@ -274,9 +238,14 @@ class OutOfFold(NamedTuple):
 def cross_validate(samples: LaunchSamples, kind: Model, seed: int) -> OutOfFold:
     """Predict parts that are held out: intervals are made of the errors."""
     folds = list(balanced_folds(samples.table.groups("kernel"), _FOLDS, seed))
-    number = 1 if kind == "lstm" else _FOLDS if len(samples.table) < _MANY_LAUNCHES else _FOLDS // 2
-    kernels = [predict_held_out(samples, *split, kind, seed) for split in folds[:number]]
-    return OutOfFold(kernels, [predict_held_out(samples, *split, kind, seed) for split in _suites(samples.table)])
+    num_folds = 1 if kind == "lstm" else _FOLDS if len(samples.table) < _MANY_LAUNCHES else _FOLDS // 2
+    kernels = [predict_held_out(samples, *split, kind, seed) for split in folds[:num_folds]]
+    suites = []
+    for suite in dict.fromkeys(samples.table.suite.tolist()):
+        test = samples.table.suite == suite
+        if _MIN_GROUP <= test.sum() < len(test):
+            suites.append(predict_held_out(samples, np.flatnonzero(~test), np.flatnonzero(test), kind, seed))
+    return OutOfFold(kernels, suites)
 
 
 def predict_held_out(samples: LaunchSamples, train: Any, test: Any, kind: Model, seed: int) -> FoldPrediction:
@@ -287,15 +256,8 @@ def predict_held_out(samples: LaunchSamples, train: Any, test: Any, kind: Model,
     known = np.unique(samples.columns[train, CODE], axis=0)
     distance = code_distances(kernels, known).min(axis=1)[owner.ravel()]
     predicted = predict_targets(model, samples.columns[test], samples.sequences[test])
-    targets = samples.base[test] + decay_with_distance(predicted, distance, samples.decay)
+    targets = samples.base[test] + decay_with_distance(predicted, distance, samples.distance_decay)
     return FoldPrediction(test, targets, distance, model)
-
-
-def _suites(table: LaunchTimes) -> Iterator[Split]:
-    for suite in dict.fromkeys(table.suite.tolist()):
-        test = table.suite == suite
-        if _MIN_GROUP <= test.sum() < len(test):
-            yield np.flatnonzero(~test), np.flatnonzero(test)
 
 
 def _fit_expert(
@@ -319,7 +281,7 @@ def _fit_expert(
         out_of_domain_radius=max(farthest, 1.5 * familiar),
         blend_range=_blend_range([*held_out.kernels, *held_out.suites], targets, machine, familiar),
         is_residual=samples.launched,
-        distance_decay=samples.decay,
+        distance_decay=samples.distance_decay,
     )
 
 
@@ -378,8 +340,8 @@ def _out_of_domain_errors(suites: list[FoldPrediction], targets: Floats, logs: F
     """Errors that hold for four suites in five, each held out; a prior if there are too few."""
     if len(suites) < _MIN_SUITES:
         return _prior_errors(logs.shape[1], _MIN_SLOPE, 1.0)
-    slope = max(float(np.median([_slope(suite.said, targets[suite.rows]) for suite in suites])), _MIN_SLOPE)
-    errors = [_errors(suite.said, targets[suite.rows], logs[suite.rows], slope) for suite in suites]
+    slope = max(float(np.median([_slope(suite.predicted, targets[suite.rows]) for suite in suites])), _MIN_SLOPE)
+    errors = [_errors(suite.predicted, targets[suite.rows], logs[suite.rows], slope) for suite in suites]
     ratio = np.quantile([each.ratio for each in errors], INTERVAL, axis=0)
     times = np.quantile([each.times for each in errors], INTERVAL, axis=0)
     inverse_temperature = float(np.quantile([each.inverse_temperature for each in errors], 1 - INTERVAL))

@@ -105,22 +105,14 @@ def _check_scale(scale: Floats, mean: Floats, width: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class GaussianProcess:
-    """A Gaussian process for each target, all of one covariance.
+    """A Gaussian process for each target, all of one covariance."""
 
-    Attributes:
-        mean, scale: (k,) float64 of the columns in training; scale 0 if constant.
-        points: (m, k) float64 standardized rows that represent training.
-        weights: (m, targets) float64.
-        base: (targets,) float64 far from all points.
-        covariance: Name in `COVARIANCES`.
-    """
-
-    mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]
+    mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (k,) float64 of the columns in training; scale 0 if constant
     scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
-    points: Annotated[Floats, Stored("f2", _MAX_VALUE)]
-    weights: Annotated[Floats, Stored("f4", _MAX_VALUE)]
-    base: Floats
-    covariance: str = "code"
+    points: Annotated[Floats, Stored("f2", _MAX_VALUE)]  # (m, k) float64 standardized rows that represent training
+    weights: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (m, targets) float64
+    base: Floats  # (targets,) float64 far from all points
+    covariance: str = "code"  # name in `COVARIANCES`
 
     def __post_init__(self) -> None:
         if self.covariance not in COVARIANCES:
@@ -161,14 +153,10 @@ def covariance_of(a: Floats, b: Floats, name: str = "code") -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LSTMTimes:
-    """LSTMs that read a kernel's statements, beside sizes and a thread's work at the launch.
+    """LSTMs that read a kernel's statements, beside sizes and a thread's work at the launch."""
 
-    Attributes:
-        ensemble: The networks; their outputs are the targets, ratios compressed.
-        mean, scale: (len(LAUNCH),) float64 of those columns in training; scale 0 if constant.
-    """
-
-    ensemble: Ensemble
+    ensemble: Ensemble  # the networks; their outputs are the targets, ratios compressed
+    # (len(LAUNCH),) float64 of those columns in training; scale 0 if constant
     mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]
     scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
 
@@ -228,21 +216,14 @@ def predict_targets(model: TimesModel, columns: Floats, sequences: NDArray[np.ob
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Errors on unseen launches, at `LEVELS`.
+    """Errors on unseen launches, at `LEVELS`."""
 
-    Attributes:
-        ratio: (39,) float64 quantiles of the error of a log ratio of two devices.
-        times: (devices,) float64 error of a log time that 80% of cases stay within.
-        ratio_shrinkage: Log ratio measured for each unit predicted, 0 to 1.
-        inverse_temperature: Factor of log ratios before the probability of their sign is looked up.
-        is_prior: True if no such launch was measured, so that these are priors.
-    """
-
-    ratio: Floats
-    times: Floats
-    ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)]
+    ratio: Floats  # (39,) float64 quantiles of the error of a log ratio of two devices
+    times: Floats  # (devices,) float64 error of a log time that 80% of cases stay within
+    ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)]  # log ratio measured for each unit predicted, 0 to 1
+    # factor of log ratios before the probability of their sign is looked up
     inverse_temperature: Annotated[float, Meta(gt=0, le=100)] = 1.0
-    is_prior: bool = False
+    is_prior: bool = False  # true if no such launch was measured, so that these are priors
 
     def __post_init__(self) -> None:
         if self.ratio.shape != LEVELS.shape or self.ratio[0] < 0 or (np.diff(self.ratio) < 0).any():
@@ -270,35 +251,22 @@ class Errors:
 
 @dataclass(frozen=True, eq=False)
 class Expert:
-    """A model of one source of measurements.
-
-    Attributes:
-        source: Its name.
-        model: Predicts targets; see `log_times`.
-        names: Kernels of training.
-        code: (kernels, k) float64 of what they do.
-        low, high: (3,) float64 ends of the logarithms of the sizes in training.
-        errors_in_domain: Errors on kernels held out.
-        errors_out_of_domain: Errors on sources held out.
-        in_domain_radius: Distance up to which errors are as on kernels held out.
-        out_of_domain_radius: Distance at which they are as on sources held out.
-        blend_range: Distances from which the machine model counts, and from which it alone counts.
-        is_residual: True if the model predicts what the machine model leaves.
-        distance_decay: Of its correction of the mean time, see `decay_with_distance`.
-    """
+    """A model of one source of measurements."""
 
     source: str
-    model: TimesModel
+    model: TimesModel  # predicts targets; see `log_times`
     names: Annotated[tuple[str, ...], Meta(min_length=1)]
-    code: Annotated[Floats, Stored("f2", _MAX_VALUE)]
-    low: Annotated[Floats, Stored(bound=_MAX_LOG)]
+    code: Annotated[Floats, Stored("f2", _MAX_VALUE)]  # (kernels, k) float64 of what they do
+    low: Annotated[Floats, Stored(bound=_MAX_LOG)]  # (3,) float64 ends of the logarithms of the sizes in training
     high: Annotated[Floats, Stored(bound=_MAX_LOG)]
-    errors_in_domain: Errors
-    errors_out_of_domain: Errors
-    in_domain_radius: _Distance
-    out_of_domain_radius: _Distance
+    errors_in_domain: Errors  # on kernels held out
+    errors_out_of_domain: Errors  # on sources held out
+    in_domain_radius: _Distance  # distance up to which errors are as on kernels held out
+    out_of_domain_radius: _Distance  # distance at which they are as on sources held out
+    # distances from which the machine model counts, and from which it alone counts
     blend_range: tuple[_Distance, _Distance]
-    is_residual: bool = False
+    is_residual: bool = False  # true if the model predicts what the machine model leaves
+    # of its correction of the mean time, see `decay_with_distance`
     distance_decay: Annotated[float, Meta(ge=0, le=_MAX_VALUE)] = 0.0
 
     def __post_init__(self) -> None:
@@ -318,13 +286,9 @@ class Expert:
     def blend_prediction(
         self, predicted: Floats, distance: Floats, errors: Sequence[Errors], machine: Floats | None
     ) -> Floats:
-        """(n, targets) float64: ratios shrunk by their errors, and the machine model's targets in `blend_range`.
+        """(n, targets) float64: ratios shrunk by their errors, and over `blend_range` the machine model's, if any.
 
-        Args:
-            predicted: (n, targets) float64 of the model.
-            distance: (n,) float64 from training.
-            errors: Expected errors of each row.
-            machine: (n, targets) float64 of the machine model; None if it does not count.
+        Arrays are (n, targets) float64 of both models, and (n,) float64 distances from training.
         """
         shrinkage = np.array([each.ratio_shrinkage for each in errors])[:, None]
         predicted = np.hstack([predicted[:, :1], shrinkage * predicted[:, 1:]])
@@ -347,10 +311,7 @@ class Expert:
 def sign_probability(log_ratio: Floats | float, errors: Floats, inverse_temperature: float = 1.0) -> Floats:
     """Probability that a log ratio, (n,) or one, has the right sign if errors of either sign are equally probable.
 
-    Args:
-        log_ratio: (n,) or one.
-        errors: (39,) float64, see `Errors`.
-        inverse_temperature: Factor of ratios; one below 1 rises to 1 where the interval leaves 0.
+    A factor of ratios below 1 rises to 1 where the interval leaves 0; errors are (39,) float64, see `Errors`.
     """
     size = np.abs(log_ratio)
     decided = np.minimum(size / max(float(np.interp(INTERVAL, LEVELS, errors)), 1e-9), 1)
@@ -372,27 +333,16 @@ def log_times(targets: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class TimesHead:
-    """Everything that predicts times.
-
-    Attributes:
-        devices: Their names.
-        experts: One per source.
-        machine: The machine model.
-        machine_model_errors: Its errors on kernels from elsewhere.
-        wgsize: Work-group size that stands for an unknown one.
-        platform: Name for the answers.
-        card: Data, command and scores; no answer needs it.
-        embedding_id: Fingerprint of the embedding, if a model reads statements.
-    """
+    """Everything that predicts times."""
 
     devices: Annotated[tuple[str, ...], Meta(min_length=2)]
-    experts: tuple[Expert, ...]
+    experts: tuple[Expert, ...]  # one per source
     machine: MachineModel
-    machine_model_errors: Errors
-    wgsize: Annotated[float, Meta(ge=1, le=1 << 16)]
-    platform: str
-    card: dict[str, Any] = field(default_factory=dict)
-    embedding_id: str | None = None
+    machine_model_errors: Errors  # its errors on kernels from elsewhere
+    wgsize: Annotated[float, Meta(ge=1, le=1 << 16)]  # work-group size that stands for an unknown one
+    platform: str  # name for the answers
+    card: dict[str, Any] = field(default_factory=dict)  # data, command and scores; no answer needs it
+    embedding_id: str | None = None  # fingerprint of the embedding, if a model reads statements
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
@@ -439,16 +389,12 @@ class TimesHead:
         return self.predict(features.repeat(len(sizes)), sizes)
 
     def predict(self, features: KernelFeatures, sizes: Floats, source: str | None = None) -> list[DevicePrediction]:
-        """Predict for n launches.
+        """Predict for n launches; AssetError for what only a damaged or forged head predicts.
 
         Args:
             features: Of n kernels.
             sizes: (n, 3) float64 transfer bytes, work-group size, global size; NaN if unknown.
             source: A source of training, whose expert then answers alone, in its way of measuring.
-
-        Raises:
-            InputError: Neither bytes nor work-items are known, or there is no such source.
-            AssetError: The answer is out of range: the head's file was damaged, or forged.
         """
         sizes = sizes.copy()
         sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.wgsize)

@@ -54,14 +54,11 @@ def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class MachineModel:
-    """Devices by their constants.
+    """Devices by their constants."""
 
-    Attributes:
-        constants: (devices, k) float64 log ms for each unit of `PUBLISHED_TERMS` or `LAUNCH_TERMS`, told apart by k.
-        ratio_shrinkage: Log ratio measured for each unit predicted: other kernels reach that much of a peak.
-    """
-
+    # (devices, k) float64 log ms for each unit of `PUBLISHED_TERMS` or `LAUNCH_TERMS`, told apart by k
     constants: Annotated[Floats, Stored(bound=100)]
+    # log ratio measured for each unit predicted: other kernels reach that much of a peak
     ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)] = 1.0
 
     def __post_init__(self) -> None:

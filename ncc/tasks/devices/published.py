@@ -37,12 +37,7 @@ _BENCHMARK = re.compile(r"(?P<suite>[^-]+)(?:-[^-]+)*?-\d+(?:\.\d+)+-(?P<applica
 
 
 def suite_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> Launches:
-    """Load the 680 rows of device mapping; their tables do not say how many work-items there were.
-
-    Raises:
-        InputError: There is no such platform.
-        DataError: The table or the IR is missing or damaged.
-    """
+    """Load the 680 rows of device mapping; their tables do not say how many work-items there were."""
     table, ir_names = read_suites(locate("devmap", f"cgo17-{check_platform(platform)}.csv", folder))
     return table, legacy_features(ir_names, embedding, folder)
 
@@ -130,11 +125,7 @@ def _features(module: Module, embedding: Embedding) -> KernelFeatures:
 
 
 def clgen_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> Launches:
-    """Load CLgen's kernels that compile, each at up to 16 sizes.
-
-    Raises:
-        DataError: The table or the sources are missing or damaged.
-    """
+    """Load CLgen's kernels that compile, each at up to 16 sizes."""
     described: dict[str, KernelFeatures] = {}
     for name, text in iter_members(locate("clgen", "kernels.tar.xz", folder), ".cl"):
         try:

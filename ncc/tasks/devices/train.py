@@ -1,15 +1,15 @@
 """``ncc train devmap``: a device head from the published times or a user's table, with its scores in the card."""
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ncc.arrays import Floats, Ints, Split
+from ncc.arrays import Ints, Split
 from ncc.errors import DataError, InputError
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit, read_times
 from ncc.kernels.reading import read_kernels
@@ -25,7 +25,7 @@ from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import SOURCES, Platform, clgen_launches, combine, suite_launches
 
 MODELS = ("times", *TIMES_MODELS)
-_LEAST_KERNELS = 8
+_MIN_KERNELS = 8
 _MANY_LAUNCHES = 4000
 _BINS = 10
 _PUBLISHED = {"suites": "gp", "clgen": "trees"}
@@ -73,7 +73,7 @@ def train_devmap(
     embedding = load_embedding(embedding)
     tell = progress or (lambda _line: None)
     if tables:
-        head = _from_tables([Path(one) for one in tables], model or "gp", embedding, seed, tell)
+        head = _from_tables([Path(path) for path in tables], model or "gp", embedding, seed, tell)
     elif model in (None, *MODELS):
         head = _from_published(platform, model or "times", embedding, seed, data, tell)
     else:
@@ -90,9 +90,14 @@ def _from_tables(
     if model not in TIMES_MODELS:
         raise InputError(f"model is {model!r}; expected {', '.join(TIMES_MODELS)} for tables of times")
     start = time.perf_counter()
-    table = _read_all(paths)
-    if (found := len(set(table.groups("kernel")))) < _LEAST_KERNELS:
-        raise InputError(f"{found} kernels; expected at least {_LEAST_KERNELS} to learn from")
+    parts = [read_times(path) for path in paths]
+    for path, part in zip(paths, parts, strict=True):
+        if part.devices != parts[0].devices:
+            devices, expected = ", ".join(part.devices), ", ".join(parts[0].devices)
+            raise DataError(f"{path}: devices {devices}; expected {expected}, as in {paths[0]}")
+    table = LaunchTimes.joined(parts)
+    if (found := len(set(table.groups("kernel")))) < _MIN_KERNELS:
+        raise InputError(f"{found} kernels; expected at least {_MIN_KERNELS} to learn from")
     features = describe_launches(table, embedding)
     units: tuple[LaunchUnit, ...] = ("kernel", "family") if len(set(table.family)) > 3 else ("kernel",)
     scores: dict[str, Any] = {}
@@ -109,28 +114,14 @@ def _from_tables(
         "protocol": f"{num_folds(table, model)} folds, one run, seed {seed}",
         "scores": scores,
     }
-    known = {"platform": paths[0].stem, "seed": seed, "embedding_id": embedding.fingerprint}
-    head = fit_times(table, features, model=model, **known)  # type: ignore[arg-type]
+    identity = {"platform": paths[0].stem, "embedding_id": embedding.fingerprint}
+    head = fit_times(table, features, model=model, seed=seed, **identity)  # type: ignore[arg-type]
     head.card.update(card | {"seconds": round(time.perf_counter() - start, 1)})
     return head
 
 
-def _read_all(paths: list[Path]) -> LaunchTimes:
-    tables = [read_times(path) for path in paths]
-    for path, table in zip(paths, tables, strict=True):
-        if table.devices != tables[0].devices:
-            found, expected = ", ".join(table.devices), ", ".join(tables[0].devices)
-            raise DataError(f"{path}: devices {found}; expected {expected}, as in {paths[0]}")
-    return LaunchTimes.joined(tables)
-
-
 def describe_launches(table: LaunchTimes, embedding: Embedding) -> KernelFeatures:
-    """Describe the kernel of every launch, read from its file.
-
-    Raises:
-        DataError: A file does not have the kernel.
-        InputError, CompileError, IRError: A file can't be read.
-    """
+    """Describe the kernel of every launch, read from its file; DataError if a file does not have it."""
     known: dict[tuple[str, str], KernelFeatures] = {}
     for path in dict.fromkeys(table.file.tolist()):
         for kernel in read_kernels(path, embedding, None):
@@ -154,13 +145,13 @@ def _from_published(
     for name, rows in (("suites", suites), ("clgen", clgen)):
         for unit in ("kernel", "family") if name == "suites" else ("kernel",):
             scores[f"{name} by {'application' if unit == 'family' else unit}"] = score_times(
-                *rows, unit, models[name], seed=seed, published=True, most=None if name == "suites" else 1
+                *rows, unit, models[name], seed=seed, published=True, max_folds=None if name == "suites" else 1
             )
     for name, score in scores.items():
         tell(f"{platform}, {name}: {score}")
     both = combine([suites, clgen])
     known = {"platform": platform, "seed": seed, "embedding_id": embedding.fingerprint}
-    head = fit_times(*both, model=models, sources=SOURCES, whole="clgen", **known)  # type: ignore[arg-type]
+    head = fit_times(*both, model=models, sources=SOURCES, end_to_end_source="clgen", **known)  # type: ignore[arg-type]
     folds = num_folds(suites[0], models["suites"])
     head.card.update(
         platform=platform,
@@ -175,27 +166,16 @@ def _from_published(
 
 @dataclass(frozen=True, kw_only=True)
 class TimesScore:
-    """Scores of predicted times on launches held out.
+    """Scores of predicted times on launches held out."""
 
-    Attributes:
-        accuracy: Share of launches given to their faster device.
-        geomean_speedup: Over the device that is faster in most launches, geometric mean.
-        factors: Device → median factor between predicted and measured time.
-        coverage: Share of measured log ratios in the 80 % interval.
-        calibration_error: Mean distance between confidence and accuracy over ten bins of confidence.
-        confidence: Mean of it.
-        familiar: Share of launches that the head calls familiar.
-        num_launches: Number of launches.
-    """
-
-    accuracy: float
-    geomean_speedup: float
-    factors: Mapping[str, float]
-    coverage: float
-    calibration_error: float
-    confidence: float
-    familiar: float
-    num_launches: int
+    accuracy: float  # fraction of launches given to their faster device
+    geomean_speedup: float  # over the device that is faster in most launches
+    factors: Mapping[str, float]  # Device → median factor between predicted and measured time
+    coverage: float  # fraction of measured log ratios in the 80 % interval
+    calibration_error: float  # mean distance between confidence and accuracy over ten bins of confidence
+    confidence: float  # mean of it
+    familiar: float  # fraction of launches that the head calls familiar
+    num_launches: int  # how many there are
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
@@ -210,12 +190,12 @@ class TimesScore:
 
 
 class HeldOut(NamedTuple):
-    """A fold: (n,) rows to train on and (m,) held out, the head fitted to the former, its answers about the latter."""
+    """A fold: (n,) rows to train on and (m,) held out, the head of the former, its predictions of the latter."""
 
     train: Ints
     test: Ints
     head: TimesHead
-    answers: list[DevicePrediction]
+    predictions: list[DevicePrediction]
 
 
 def hold_out_folds(
@@ -225,12 +205,12 @@ def hold_out_folds(
 
     Published launches are those of `SOURCES`: how the suites were measured is then known of rows held out.
     """
-    options: dict[str, Any] = {"sources": SOURCES, "whole": "clgen"} if published else {}
+    options: dict[str, Any] = {"sources": SOURCES, "end_to_end_source": "clgen"} if published else {}
     is_suite = published and {SOURCES[suite] for suite in table.suite} == {"suites"}
     for train, test in splits:
         head = fit_times(table.rows(train), features.rows(train), model=model, seed=seed, **options)  # type: ignore[arg-type]
-        answers = head.predict(features.rows(test), table.sizes[test], "suites" if is_suite else None)
-        yield HeldOut(train, test, head, answers)
+        source = "suites" if is_suite else None
+        yield HeldOut(train, test, head, head.predict(features.rows(test), table.sizes[test], source))
 
 
 def score_times(
@@ -240,14 +220,14 @@ def score_times(
     model: str,
     *,
     seed: int = 204,
-    most: int | None = None,
+    max_folds: int | None = None,
     published: bool = False,
 ) -> TimesScore:
-    """Score a model with kernels, families or suites held out, `most` folds at most; else as `hold_out_folds`."""
-    splits = islice(launch_folds(table, unit, model, seed), most)
+    """Score a model with kernels, families or suites held out, `max_folds` folds at most; else as `hold_out_folds`."""
+    splits = itertools.islice(launch_folds(table, unit, model, seed), max_folds)
     folds = hold_out_folds(table, features, splits, model, seed=seed, published=published)
-    answers = {row: answer for fold in folds for row, answer in zip(fold.test.tolist(), fold.answers, strict=True)}
-    return measure_times(table, answers)
+    pairs = (zip(fold.test.tolist(), fold.predictions, strict=True) for fold in folds)
+    return measure_times(table, dict(itertools.chain.from_iterable(pairs)))
 
 
 def num_folds(table: LaunchTimes, model: str) -> int:
@@ -258,14 +238,14 @@ def num_folds(table: LaunchTimes, model: str) -> int:
 def launch_folds(table: LaunchTimes, unit: LaunchUnit, model: str, seed: int) -> Iterator[Split]:
     """Split launches by kernel or family into `num_folds`, or by suite, each held out by itself."""
     groups = table.groups(unit)
-    number = len(set(groups)) if unit == "suite" else min(num_folds(table, model), len(set(groups)))
-    return balanced_folds(groups, number, seed)
+    num_groups = len(set(groups))
+    return balanced_folds(groups, num_groups if unit == "suite" else min(num_folds(table, model), num_groups), seed)
 
 
-def measure_times(table: LaunchTimes, answers: Mapping[int, DevicePrediction]) -> TimesScore:
-    """Score answers by row of the table."""
-    rows = np.array(sorted(answers))
-    said = [answers[row] for row in rows.tolist()]
+def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction]) -> TimesScore:
+    """Score predictions by row of the table."""
+    rows = np.array(sorted(predictions))
+    said = [predictions[row] for row in rows.tolist()]
     logs = table.log_times[rows]
     # of more than two devices the first is compared with the fastest of the others
     measured = logs[:, 0] - logs[:, 1:].min(axis=1)
@@ -300,11 +280,10 @@ def score_controls(
         predicted["median"][test] = np.median(logs[train], axis=0)
         trees = ExtraTreesRegressor(100, min_samples_leaf=2, random_state=seed).fit(sizes[train], logs[train])
         predicted["sizes only"][test] = trees.predict(sizes[test])
-    return {name: _score_logs(table, logs, one) for name, one in predicted.items()}
-
-
-def _score_logs(table: LaunchTimes, logs: Floats, predicted: Floats) -> dict[str, float]:
-    factors = np.exp(np.median(np.abs(predicted - logs), axis=0)).tolist()
-    right = (predicted.argmin(axis=1) == logs.argmin(axis=1)).mean()
-    named = {f"factor {name}": round(one, 4) for name, one in zip(table.devices, factors, strict=True)}
-    return {"accuracy": round(float(right), 4)} | named
+    scores = {}
+    for name, log_times in predicted.items():
+        right = (log_times.argmin(axis=1) == logs.argmin(axis=1)).mean()
+        factors = np.exp(np.median(np.abs(log_times - logs), axis=0)).tolist()
+        named = {f"factor {name}": round(factor, 4) for name, factor in zip(table.devices, factors, strict=True)}
+        scores[name] = {"accuracy": round(float(right), 4)} | named
+    return scores

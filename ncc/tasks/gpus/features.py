@@ -41,31 +41,18 @@ _ARRAY = re.compile(r"\[(\d+) x ")
 
 @dataclass(frozen=True, eq=False)
 class LaunchWork:
-    """Work of a launch.
+    """Work of a launch."""
 
-    Attributes:
-        profile: Its counts.
-        host: Arguments read from host code.
-        sector_bytes: Bytes moved by accesses of global memory, in whole sectors of 32 bytes.
-        store_bytes: Bytes moved by stores.
-        compulsory_bytes: Bytes moved with each buffer at most once, as by a perfect cache.
-        broadcast_read_bytes: Bytes moved with reads that all threads of a warp share once per launch.
-        buffer_bytes: Bytes of the known buffers.
-        shared_bytes: Shared memory that a block declares.
-        bound: Lower bound by arguments that are given, or read at a launch of these very sizes.
-        assumed_bound: Lower bound with arguments inferred from the launch's sizes too.
-    """
-
-    profile: LaunchProfile
-    host: HostArguments
-    sector_bytes: float
-    store_bytes: float
-    compulsory_bytes: float
-    broadcast_read_bytes: float
-    buffer_bytes: float
-    shared_bytes: float
-    bound: WorkBound
-    assumed_bound: WorkBound
+    profile: LaunchProfile  # its counts
+    host: HostArguments  # arguments read from host code
+    sector_bytes: float  # bytes moved by accesses of global memory, in whole sectors of 32 bytes
+    store_bytes: float  # bytes moved by stores
+    compulsory_bytes: float  # bytes moved with each buffer at most once, as by a perfect cache
+    broadcast_read_bytes: float  # bytes moved with reads that all threads of a warp share once per launch
+    buffer_bytes: float  # bytes of the known buffers
+    shared_bytes: float  # shared memory that a block declares
+    bound: WorkBound  # lower bound by arguments that are given, or read at a launch of these very sizes
+    assumed_bound: WorkBound  # lower bound with arguments inferred from the launch's sizes too
 
     @property
     def launch(self) -> Launch:
@@ -187,15 +174,10 @@ def roofline_seconds(work: LaunchWork, spec: GpuSpec) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class TimeBounds:
-    """Lower bounds of a launch.
+    """Lower bounds of a launch."""
 
-    Attributes:
-        seconds: Cause (launch overhead, bandwidth, compute, dependency chain) → seconds.
-        num_bytes: Bytes that memory and GPU exchange; 0 if the GPU's cache may hold all.
-    """
-
-    seconds: Mapping[str, float]
-    num_bytes: float
+    seconds: Mapping[str, float]  # Cause (launch overhead, bandwidth, compute, dependency chain) → seconds
+    num_bytes: float  # bytes that memory and GPU exchange; 0 if the GPU's cache may hold all
 
     @property
     def binding_bound(self) -> str:

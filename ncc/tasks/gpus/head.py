@@ -26,23 +26,14 @@ _MAX_VALUE = 1e6
 
 @dataclass(frozen=True, eq=False)
 class LaunchEstimate:
-    """Predictions for n launches.
+    """Predictions for n launches."""
 
-    Attributes:
-        log_time: (n,) float64 logarithm to base 10 of seconds.
-        half_width: (n,) float64 half of the 80% interval of that.
-        balanced_probability: (n,) that a launch is compute-bound, with equal class priors.
-        probability: (n,) the same with the priors of training.
-        log_traffic: (n,) float64 logarithm to base 10 of bytes.
-        distance: (n,) float64 from the nearest launch of training, 1 at the edge of what is familiar.
-    """
-
-    log_time: Floats
-    half_width: Floats
-    balanced_probability: Floats
-    probability: Floats
-    log_traffic: Floats
-    distance: Floats
+    log_time: Floats  # (n,) float64 logarithm to base 10 of seconds
+    half_width: Floats  # (n,) float64 half of the 80% interval of that
+    balanced_probability: Floats  # (n,) that a launch is compute-bound, with equal class priors
+    probability: Floats  # (n,) the same with the priors of training
+    log_traffic: Floats  # (n,) float64 logarithm to base 10 of bytes
+    distance: Floats  # (n,) float64 from the nearest launch of training, 1 at the edge of what is familiar
 
     @property
     def confidence(self) -> Floats:
@@ -55,32 +46,20 @@ _Positive = Annotated[float, Meta(gt=0, lt=_MAX_VALUE)]
 
 @dataclass(frozen=True, eq=False)
 class GpuHead:
-    """Everything that predicts launches on a GPU.
+    """Everything that predicts launches on a GPU."""
 
-    Attributes:
-        gpu: The GPU that launches were measured on.
-        feature_names: Names of the k features that it was trained on.
-        trees: Of `TARGETS`.
-        interval_scale: Half width of the interval per unit of expected error.
-        logit_calibration: (2,) float64 slope and offset of log odds with equal class priors.
-        prior_log_odds: Log odds of being compute-bound in training.
-        mean, scale: (k,) float64 of the features in training; scale 0 if constant.
-        train_points: (m, k) float64 standardized launches of training.
-        in_domain_radius: Distance up to which launches are like those.
-        card: Data, command and scores; no answer needs it.
-    """
-
-    gpu: str
-    feature_names: tuple[str, ...]
-    trees: Boosted
-    interval_scale: _Positive
+    gpu: str  # the GPU that launches were measured on
+    feature_names: tuple[str, ...]  # names of the k features that it was trained on
+    trees: Boosted  # of `TARGETS`
+    interval_scale: _Positive  # half width of the interval per unit of expected error
+    # (2,) float64 slope and offset of log odds with equal class priors
     logit_calibration: Annotated[Floats, Stored("f4", _MAX_VALUE)]
-    prior_log_odds: Annotated[float, Meta(gt=-_MAX_VALUE, lt=_MAX_VALUE)]
-    mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]
+    prior_log_odds: Annotated[float, Meta(gt=-_MAX_VALUE, lt=_MAX_VALUE)]  # log odds of being compute-bound in training
+    mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (k,) float64 of the features in training; scale 0 if constant
     scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
-    train_points: Annotated[Floats, Stored("f2", _MAX_VALUE)]
-    in_domain_radius: _Positive
-    card: dict[str, Any] = field(default_factory=dict)
+    train_points: Annotated[Floats, Stored("f2", _MAX_VALUE)]  # (m, k) float64 standardized launches of training
+    in_domain_radius: _Positive  # distance up to which launches are like those
+    card: dict[str, Any] = field(default_factory=dict)  # data, command and scores; no answer needs it
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""

@@ -79,13 +79,10 @@ def evaluate_expression(
     call: Callable[[str, list[str]], Value],
     size: Callable[[str], int | None] = lambda _: None,
 ) -> Value:
-    """Value of an expression; None where it can't be told.
+    """Value of an expression in C, if it is known.
 
-    Args:
-        text: The expression, in C.
-        name: Says a name's value.
-        call: Says what a function or a macro returns, by its name and the texts of its arguments.
-        size: Says the bytes of a type or a variable that is not in `SIZES`.
+    The functions give a name's value, what a function or macro returns for the texts of its arguments, and the bytes of
+    a type or variable that is not in `SIZES`.
     """
 
     def bytes_of(found: re.Match[str]) -> str:
@@ -333,21 +330,14 @@ _ARGV = re.compile(r"argv\s*\[\s*(\d+)\s*\]")
 
 @dataclass(frozen=True)
 class HostArguments:
-    """What host code tells of a launch's arguments.
+    """What host code tells of a launch's arguments."""
 
-    Attributes:
-        values: Number of an argument → its value.
-        buffers: Number of an argument that points to memory → bytes of it.
-        inferred: Names of host code whose values follow from the launch's sizes → the value.
-        found: Whether there is a launch of the kernel at all.
-        conflicts: Sizes of the launch that the text has another value for, in words.
-    """
-
-    values: dict[int, float] = field(default_factory=dict)
-    buffers: dict[int, float] = field(default_factory=dict)
+    values: dict[int, float] = field(default_factory=dict)  # Number of an argument → its value
+    buffers: dict[int, float] = field(default_factory=dict)  # Number of an argument that points to memory → bytes of it
+    # Names of host code whose values follow from the launch's sizes → the value
     inferred: dict[str, float] = field(default_factory=dict)
-    found: bool = False
-    conflicts: tuple[str, ...] = ()
+    found: bool = False  # whether there is a launch of the kernel at all
+    conflicts: tuple[str, ...] = ()  # sizes of the launch that the text has another value for, in words
 
 
 @dataclass(frozen=True)
@@ -362,12 +352,7 @@ class _Site:
 
 
 class HostCode:
-    """The text of host code.
-
-    Args:
-        text: Source with what it includes of its own, in order.
-        program_arguments: The program's own arguments, argv[1] first; None where they are not known.
-    """
+    """The text of host code with its own includes in their places, and the program's arguments if they are known."""
 
     def __init__(self, text: str, program_arguments: Sequence[str] | None = None) -> None:
         text = _COMMENT.sub(" ", text[:_MOST_TEXT]).replace("\\\n", " ")
@@ -384,12 +369,7 @@ class HostCode:
         self._depth = 0
 
     def arguments_of(self, kernel: str, launch: Launch) -> HostArguments:
-        """Arguments and buffers at the launch of a kernel in the text whose grid and blocks fit these sizes best.
-
-        Args:
-            kernel: The kernel's name, with template arguments where it has some.
-            launch: The sizes.
-        """
+        """Arguments and buffers at that launch of a kernel, by its whole name, that fits these sizes best."""
         self.inferred = {}
         plain, template = split_kernel_name(kernel)
         sites = [site for found in _LAUNCH.finditer(self.text) if (site := self._site(found, plain))]
@@ -698,15 +678,7 @@ def host_arguments(
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
 ) -> HostArguments:
-    """Read a launch's arguments from host code: of the file and its includes, else of the files beside it.
-
-    Args:
-        source: Path of a source file, or its text.
-        kernel: The kernel's name, with template arguments if it has some.
-        launch: Its sizes.
-        options: How it is compiled, for macros and folders.
-        program_arguments: The program's own arguments.
-    """
+    """Read a launch's arguments from host code: of the file (or text) and its includes, else of the files beside it."""
     options = options or CompileOptions()
     defines = "".join(f"#define {one.replace('=', ' ', 1)}\n" for one in options.defines if "=" in one)
     given = None if program_arguments is None else tuple(program_arguments)

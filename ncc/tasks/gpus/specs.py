@@ -14,32 +14,20 @@ MEASURED = "RTX 3080"
 
 @dataclass(frozen=True, kw_only=True)
 class GpuSpec:
-    """A data sheet, in bytes, operations and threads (a second).
+    """A data sheet, in bytes, operations and threads (a second)."""
 
-    Attributes:
-        name: The maker's name.
-        bandwidth: Of its memory.
-        peak_fp32, peak_fp64, peak_int32: Operations of each type, a fused one counting twice.
-        num_sms: Streaming multiprocessors.
-        clock_hz: Boost clock.
-        l2_bytes: Level-2 cache.
-        max_threads_per_sm, max_blocks_per_sm: Resident on a multiprocessor.
-        shared_bytes_per_sm: Its shared memory.
-        source: Where the figures stand.
-    """
-
-    name: str
-    bandwidth: float
-    peak_fp32: float
+    name: str  # the maker's name
+    bandwidth: float  # of its memory
+    peak_fp32: float  # operations of each type, a fused one counting twice
     peak_fp64: float
     peak_int32: float
-    num_sms: int
-    clock_hz: float
-    l2_bytes: float
-    max_threads_per_sm: int
+    num_sms: int  # streaming multiprocessors
+    clock_hz: float  # boost clock
+    l2_bytes: float  # level-2 cache
+    max_threads_per_sm: int  # resident on a multiprocessor
     max_blocks_per_sm: int
-    shared_bytes_per_sm: float
-    source: str
+    shared_bytes_per_sm: float  # its shared memory
+    source: str  # where the figures stand
 
 
 @cache

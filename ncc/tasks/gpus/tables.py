@@ -26,29 +26,17 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredLaunch:
-    """A launch that somebody measured.
+    """A launch that somebody measured."""
 
-    Attributes:
-        program: The application that is held out as a whole.
-        source: File that the kernel is in, relative to the folder of sources; empty if any may hold it.
-        kernel: Its name, as a profiler shows it.
-        launch: Sizes, and arguments that the table names.
-        time_s: Seconds that it took.
-        traffic_bytes: Bytes of the GPU's memory that it moved.
-        is_compute_bound: Whether it is bound by computing.
-        program_args: The program's own arguments.
-        roofline_s: Seconds by a roofline on measured operations and bytes.
-    """
-
-    program: str
-    source: str = ""
-    kernel: str
-    launch: Launch
-    time_s: float
-    traffic_bytes: float | None = None
-    is_compute_bound: bool | None = None
-    program_args: tuple[str, ...] | None = None
-    roofline_s: float | None = None
+    program: str  # the application that is held out as a whole
+    source: str = ""  # file that the kernel is in, relative to the folder of sources; empty if any may hold it
+    kernel: str  # its name, as a profiler shows it
+    launch: Launch  # sizes, and arguments that the table names
+    time_s: float  # seconds that it took
+    traffic_bytes: float | None = None  # bytes of the GPU's memory that it moved
+    is_compute_bound: bool | None = None  # whether it is bound by computing
+    program_args: tuple[str, ...] | None = None  # the program's own arguments
+    roofline_s: float | None = None  # seconds by a roofline on measured operations and bytes
 
 
 def read_launches(path: str | os.PathLike[str]) -> list[MeasuredLaunch]:

@@ -120,29 +120,17 @@ def train_gpu(
 
 @dataclass(frozen=True, eq=False)
 class Launches(Rows):
-    """Measured launches as arrays.
+    """Measured launches as arrays."""
 
-    Attributes:
-        feature_names: Names of the k features.
-        values: (n, k) float64, see `ncc.tasks.gpus.features.launch_features`.
-        program: (n,) what is held out together.
-        kernel: (n,) names.
-        log_time: (n,) float64 logarithm to base 10 of seconds.
-        log_traffic: (n,) float64 of bytes; NaN where not measured.
-        compute: (n,) float64 1 where bound by computing, else 0; NaN where not known.
-        log_ceiling: (n,) float64 of the seconds of a roofline on measured operations and bytes; NaN without.
-        has_program_args: (n,) bool whether the program's own arguments were used.
-    """
-
-    feature_names: tuple[str, ...]
-    values: Floats
-    program: NDArray[np.str_]
-    kernel: NDArray[np.str_]
-    log_time: Floats
-    log_traffic: Floats
-    compute: Floats
-    log_ceiling: Floats
-    has_program_args: Bools
+    feature_names: tuple[str, ...]  # names of the k features
+    values: Floats  # (n, k) float64, see `ncc.tasks.gpus.features.launch_features`
+    program: NDArray[np.str_]  # (n,) what is held out together
+    kernel: NDArray[np.str_]  # (n,) names
+    log_time: Floats  # (n,) float64 logarithm to base 10 of seconds
+    log_traffic: Floats  # (n,) float64 of bytes; NaN where not measured
+    compute: Floats  # (n,) float64 1 where bound by computing, else 0; NaN where not known
+    log_ceiling: Floats  # (n,) float64 of the seconds of a roofline on measured operations and bytes; NaN without
+    has_program_args: Bools  # (n,) bool whether the program's own arguments were used
 
     def __len__(self) -> int:
         return len(self.values)
