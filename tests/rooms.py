@@ -123,7 +123,7 @@ from ncc.system.files import reading as found
 from ncc.system.files.archives import Member, list_members
 from ncc.system.files.models import read_json, read_model, read_tensors, read_whole, write_model
 from ncc.system.files.reading import InputFile, read_input
-from ncc.system.files.tables import vector_table, write_vectors
+from ncc.system.files.tables import write_vectors
 from ncc.system.files.text import demangle, escape_control, format_bytes, parse_bytes
 from ncc.system.files.writing import (
     folder_lock,
@@ -186,7 +186,6 @@ from ncc.tasks.devices.features import (
     WORK_WIDTH,
     KernelFeatures,
     KernelWork,
-    check_sizes,
     code_columns,
     counts_at_size,
     kernel_features,

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +19,9 @@ from tests.rooms import (
     predict_device,
     read_kernels,
 )
+from tests.support.refuses import refuses
 
-TESTS = Path(__file__).parents[2]
-KERNELS = TESTS / "samples" / "two_kernels.cl"
+KERNELS = Path(__file__).parents[2] / "samples" / "two_kernels.cl"
 OPENCL = CompileOptions(language="opencl")
 
 NESTED = """__kernel void nested(__global const float *a, __global float *b, const int n) {
@@ -55,51 +54,43 @@ def nested(tmp_path):
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("given", [{}, {"transfer_bytes": 1e5, "wgsize": 64}])
 def test_the_line_in_the_innermost_loop_is_among_the_strongest(nested, platform, given):
-    (explanation,) = explain_device(nested, platform=platform, **given)
-    effects = [share.log_ratio_change for share in explanation.lines]
-    assert np.abs(effects).tolist() == sorted(np.abs(effects), reverse=True)
-    lines = [share.line for share in explanation.lines if share.line]
+    (explanation,), (answer,) = (
+        explain_device(nested, platform=platform, **given),
+        predict_device(nested, platform=platform, **given),
+    )
+    assert np.exp(explanation.log_ratio) == pytest.approx(answer.speedup_gpu_over_cpu)
+    changes = np.abs([line.log_ratio_change for line in explanation.lines])
+    assert changes.tolist() == sorted(changes, reverse=True)
+    lines = [line.line for line in explanation.lines if line.line]
     assert len(lines) == len(set(lines)) >= 6
     if platform == "nvidia" or given:  # AMD's machine for any data: nothing but the query weighs more than a little
         assert LOOP in lines[:3]
     assert QUERY in lines[:3]  # without its number a thread does what all others do
-    by_line = {share.line: share for share in explanation.lines}
-    assert abs(by_line[RETURN].log_ratio_change) < 0.1 * abs(effects[0])
+    by_line = {line.line: line for line in explanation.lines}
+    assert abs(by_line[RETURN].log_ratio_change) < 0.1 * changes[0]
     assert any("native_sin" in text for text in by_line[LOOP].statements)
-    assert by_line[RETURN].statements == ("ret void",)
 
 
 def test_lines_are_those_of_the_source_and_cover_every_statement(nested):
     (explanation,) = explain_device(nested)
     module = ncc.embed(nested, options=CompileOptions(debug_lines=True)).module
     body = sorted(set(range(module.num_statements)) - set(module.function_start.tolist()))
-    found = {(share.line, text) for share in explanation.lines for text in share.statements}
+    found = {(line.line, text) for line in explanation.lines for text in line.statements}
     assert found == {(int(module.source_line[i]), module.statement_text(i)) for i in body}
-    assert {line for line, _ in found} <= set(range(NESTED.count("\n") + 1))
+    values = json.loads(json.dumps(explanation.to_dict()))
+    assert {(line["line"], text) for line in values["lines"] for text in line["statements"]} == found
 
 
-def test_an_explanation_is_of_the_answer(nested):
-    for given in ({}, {"transfer_bytes": 1e5}, {"transfer_bytes": 1e8, "wgsize": 256, "platform": "amd"}):
-        (explanation,), (answer,) = explain_device(nested, **given), predict_device(nested, **given)
-        assert explanation.kernel == answer.kernel == "nested"
-        assert np.exp(explanation.log_ratio) == pytest.approx(answer.speedup_gpu_over_cpu)
-
-
-def test_an_effect_is_what_the_answer_loses_without_the_line(nested):
+def test_a_change_is_what_the_answer_loses_without_the_line(nested):
     head = load_device_head(platform="nvidia")
     (explanation,) = explain_device(nested, transfer_bytes=1e7, wgsize=64)
     (kernel,) = read_kernels(nested, load_embedding(), head.embedding_id, CompileOptions(debug_lines=True))
-
-    def predict(excluding: frozenset[int] = frozenset()) -> Any:
-        features = KernelWork(kernel.module, kernel.function).features(kernel.vectors, excluding)
-        return head.predict_kernel(features, [1e7], 64)[0]
-
-    whole = predict()
-    assert predict() == whole
-    by_line = {share.line: share.log_ratio_change for share in explanation.lines if share.line}
-    for line, effect in by_line.items():
+    by_line = {line.line: line.log_ratio_change for line in explanation.lines if line.line}
+    for line, change in by_line.items():
         without = frozenset(np.flatnonzero(kernel.module.source_line == line).tolist())
-        assert effect == pytest.approx(whole.log_ratio - predict(without).log_ratio)
+        features = KernelWork(kernel.module, kernel.function).features(kernel.vectors, without)
+        rest = head.predict_kernel(features, [1e7], 64)[0].log_ratio
+        assert change == pytest.approx(explanation.log_ratio - rest)
     assert max(map(abs, by_line.values())) > 0.01
 
 
@@ -107,23 +98,16 @@ def test_without_debug_information_statements_speak_for_themselves():
     ir = compile_source(NESTED.encode(), OPENCL).ir
     (explanation,) = explain_device(ir)
     (answer,) = predict_device(ir)
-    assert {share.line for share in explanation.lines} == {0}
+    assert {line.line for line in explanation.lines} == {0}
     assert len(explanation.lines) == answer.num_statements - 1  # all but the header
-    assert all(len(share.statements) == 1 for share in explanation.lines)
     # compiled with or without it, the kernel is the same
     assert explanation.log_ratio == pytest.approx(explain_device(NESTED.encode(), options=OPENCL)[0].log_ratio)
 
 
 def test_a_kernel_on_one_line_is_explained_by_its_statements():
     scale, fill = explain_device(KERNELS)
-    assert {share.line for share in scale.lines} == {2, 5, 6, 7}
-    assert [share.line for share in fill.lines] == [9] * 4
-    assert sorted(text.split()[0] for share in fill.lines for text in share.statements) == [
-        "<%ID>",
-        "<%ID>",
-        "ret",
-        "store",
-    ]
+    assert {line.line for line in scale.lines} == {2, 5, 6, 7}
+    assert [line.line for line in fill.lines] == [9] * 4
 
 
 def test_a_kernel_that_does_nothing_has_nothing_to_explain():
@@ -133,39 +117,9 @@ def test_a_kernel_that_does_nothing_has_nothing_to_explain():
 
 
 def test_a_line_of_a_function_that_is_called_counts_for_its_caller_alone():
-    options = CompileOptions(optimization="0")
-    scale, fill = explain_device(KERNELS, options=options)
-    assert 2 in {share.line for share in scale.lines}
-    assert 2 not in {share.line for share in fill.lines}
-
-
-def test_options_are_kept(nested):
-    (o0,), (o1,) = (explain_device(nested, options=CompileOptions(optimization=level)) for level in "01")
-    assert sum(len(share.statements) for share in o0.lines) != sum(len(share.statements) for share in o1.lines)
-
-
-def test_an_explanation_is_plain_data(nested):
-    (explanation,) = explain_device(nested)
-    values = json.loads(json.dumps(explanation.to_dict()))
-    assert set(values) == {"kernel", "log_ratio", "lines"}
-    assert len(values["lines"]) == len(explanation.lines)
-    for found, share in zip(values["lines"], explanation.lines, strict=True):
-        assert found == {
-            "line": share.line,
-            "statements": list(share.statements),
-            "log_ratio_change": share.log_ratio_change,
-        }
-
-
-@pytest.mark.parametrize("given", [{"transfer_bytes": -1}, {"wgsize": float("inf")}])
-def test_inputs_that_can_not_be_are_refused(nested, given):
-    with pytest.raises(InputError, match=r"expected (0 to|a whole number from 1)"):
-        explain_device(nested, **given)
-
-
-def test_a_file_without_a_kernel_is_refused():
-    with pytest.raises(InputError, match=r"dot\.c: no kernel among its 2 function"):
-        explain_device(TESTS / "ir" / "frontend" / "sources" / "dot.c")
+    scale, fill = explain_device(KERNELS, options=CompileOptions(optimization="0"))
+    assert 2 in {line.line for line in scale.lines}
+    assert 2 not in {line.line for line in fill.lines}
 
 
 def test_a_kernel_that_is_too_large_is_refused_with_the_reason(tmp_path):
@@ -173,5 +127,5 @@ def test_a_kernel_that_is_too_large_is_refused_with_the_reason(tmp_path):
     path = tmp_path / "large.ll"
     path.write_text(f"define spir_kernel void @k(i32 %v0) {{\n{steps}\n  ret void\n}}\n")
     assert len(predict_device(path)) == 1
-    with pytest.raises(InputError, match=r"large\.ll: k can't be explained: its 3,001 statements .* 524,288 at most"):
+    with refuses(InputError, "large.ll", "3,001 statements", "524,288"):
         explain_device(path)

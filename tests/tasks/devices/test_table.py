@@ -6,6 +6,7 @@ import pytest
 from ncc.errors import DataError
 from tests.fixtures.tables import write_times
 from tests.rooms import devices_read_times as read_times
+from tests.support.refuses import refuses
 
 ROWS = [
     {"kernel_file": "k.cl", "kernel": "A", "device": device, "global_size": size, "local_size": 64, "time_ms": time}
@@ -38,49 +39,43 @@ def test_launches_that_a_device_lacks_are_left_out(folder):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "nouns"),
     [
-        ({"time_ms": -1}, r"row 0 \(of 4, from 0\): time_ms is '-1'; expected a number from 0"),
-        ({"time_ms": 0}, r"time_ms is '0'; expected a time above 0"),
-        ({"time_ms": "inf"}, r"time_ms is 'inf'"),
-        ({"time_ms": "nan"}, r"time_ms is 'nan'"),
-        ({"time_ms": "fast"}, r"time_ms is 'fast'"),
-        ({"time_ms": ""}, r"time_ms is ''"),
-        ({"global_size": -4}, r"global_size is '-4'"),
-        ({"device": "gpu"}, r"rows 0 and 1 \(from 0\) are one launch of A on one device, 'gpu'"),
-        ({"device": ""}, r"device is ''"),
-        ({"kernel_file": "other.cl"}, r"other\.cl: there is no such file, and it should hold 'A'"),
+        ({"time_ms": -1}, ("row 0 (of 4, from 0)", "time_ms is '-1'")),
+        ({"time_ms": 0}, ("time_ms is '0'", "above 0")),
+        ({"time_ms": "inf"}, ("time_ms is 'inf'",)),
+        ({"time_ms": "nan"}, ("time_ms is 'nan'",)),
+        ({"time_ms": "fast"}, ("time_ms is 'fast'",)),
+        ({"time_ms": ""}, ("time_ms is ''",)),
+        ({"global_size": -4}, ("global_size is '-4'",)),
+        ({"device": "gpu"}, ("rows 0 and 1", "'gpu'")),
+        ({"device": ""}, ("device is ''",)),
+        ({"kernel_file": "other.cl"}, ("other.cl", "'A'")),
     ],
 )
-def test_a_bad_row_is_named(folder, change, message):
+def test_a_bad_row_is_named(folder, change, nouns):
     write_times(folder / "t.csv", [ROWS[0] | change, *ROWS[1:]])
-    with pytest.raises(DataError, match=message):
+    with refuses(DataError, *nouns):
         read_times(folder / "t.csv")
 
 
 def test_a_table_of_one_device_or_without_launches_in_common_is_refused(folder):
     write_times(folder / "t.csv", ROWS[::2])
-    with pytest.raises(DataError, match="one device, 'cpu'; expected two or more"):
+    with refuses(DataError, "one device, 'cpu'"):
         read_times(folder / "t.csv")
     write_times(folder / "t.csv", [ROWS[0], ROWS[3]])
-    with pytest.raises(DataError, match="no launch was measured on all of cpu, gpu"):
+    with refuses(DataError, "cpu, gpu"):
         read_times(folder / "t.csv")
 
 
-@pytest.mark.parametrize("extension", ["csv", "parquet"])
-def test_missing_columns_rows_and_files_are_named(folder, extension):
-    import pyarrow
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    path = folder / f"t.{extension}"
-    write = pyarrow.csv.write_csv if extension == "csv" else pyarrow.parquet.write_table
-    write(pyarrow.table({"kernel": ["A"], "device": ["cpu"]}), path)
-    with pytest.raises(DataError, match="missing column kernel_file, time_ms; found kernel, device"):
+def test_missing_columns_rows_and_files_are_named(folder):
+    path = folder / "t.csv"
+    path.write_text("kernel,device\nA,cpu\n")
+    with refuses(DataError, "kernel_file, time_ms", "kernel, device"):
         read_times(path)
     write_times(path, [])
-    with pytest.raises(DataError, match="no rows"):
+    with refuses(DataError, "no rows"):
         read_times(path)
-    path.write_bytes(b"\xff\x00")
-    with pytest.raises(DataError, match=r"t\."):
-        read_times(path)
+    path.with_suffix(".parquet").write_bytes(b"\xff\x00")
+    with refuses(DataError, "t.parquet"):
+        read_times(path.with_suffix(".parquet"))
