@@ -72,14 +72,15 @@ def device_mapping(samples: DeviceMappingSamples, ir: Sequence[bytes] | None = N
     """
     protocols = {}
     for name, unit in UNITS.items():
-        # folds of `published` are the papers', and `suite` has one way of making them
-        folds = partial(_folds, samples, name) if name in ("kernel", "application") else _fixed(samples, name)
-        protocols[name] = HoldOut(_TITLES[name], folds, unit, samples.groups(unit))
-    for name in ("kernel", "application"):
-        for fraction in _FRACTIONS:
-            title = f"{protocols[name].title}; {fraction:.0%} of the training {name}s"
-            folds = partial(_cut_folds, samples, UNITS[name], fraction)
-            protocols[f"{name}/{fraction}"] = replace(protocols[name], title=title, folds=folds)
+        is_drawn = name in (
+            "kernel",
+            "application",
+        )  # the others are the papers' folds, and there is one way to split suites
+        for fraction in (1.0, *_FRACTIONS) if is_drawn else (1.0,):
+            key = name if fraction == 1 else f"{name}/{fraction}"
+            title = _TITLES[name] if fraction == 1 else f"{_TITLES[name]}; {fraction:.0%} of the training {name}s"
+            folds = partial(_folds, samples, name, fraction, is_drawn)
+            protocols[key] = HoldOut(title, folds, unit, samples.groups(unit))
     leaks: dict[str, Iterable[Hashable] | None] = {
         "kernel": samples.benchmark,
         "source": samples.source,  # kernels of different names can have one text
@@ -132,19 +133,14 @@ def splits(samples: DeviceMappingSamples, protocol: str, seed: int = SEED, num_f
     return balanced_folds(samples.groups(UNITS[protocol]), num_folds, seed)
 
 
-def _folds(samples: DeviceMappingSamples, protocol: str, seed: int) -> Sequence[Split]:
-    return tuple(splits(samples, protocol, seed))
-
-
-def _fixed(samples: DeviceMappingSamples, protocol: str) -> Callable[[int], Sequence[Split]]:
-    return lambda _seed: _folds(samples, protocol, SEED)
-
-
-def _cut_folds(samples: DeviceMappingSamples, unit: MappingUnit, fraction: float, seed: int) -> Sequence[Split]:
+def _folds(samples: DeviceMappingSamples, protocol: str, fraction: float, is_drawn: bool, seed: int) -> Sequence[Split]:
     """Return the folds of a protocol with a fraction of each one's training groups."""
+    whole = tuple(splits(samples, protocol, seed if is_drawn else SEED))
+    if fraction == 1:
+        return whole
     rng = np.random.default_rng((seed, round(1000 * fraction)))
-    groups, folds = samples.groups(unit), []
-    for train, test in splits(samples, unit, seed):
+    groups, folds = samples.groups(UNITS[protocol]), []
+    for train, test in whole:
         names = np.unique(groups[train])
         retained = rng.choice(names, max(2, round(fraction * len(names))), replace=False)
         folds.append((train[np.isin(groups[train], retained)], test))

@@ -49,8 +49,11 @@ class Predictions(Rows):
 
 
 def _head(train: Launches, test: Launches, seed: int) -> Predictions:
-    said = fit_gpus(train, MEASURED, seed=seed).predict(test.values)
-    return Predictions(said.log_time, said.balanced_probability, said.half_width, said.distance <= 1, said.confidence)
+    estimate = fit_gpus(train, MEASURED, seed=seed).predict(test.values)
+    is_familiar = estimate.distance <= 1
+    return Predictions(
+        estimate.log_time, estimate.balanced_probability, estimate.half_width, is_familiar, estimate.confidence
+    )
 
 
 def _median(train: Launches, test: Launches, _seed: int) -> Predictions:

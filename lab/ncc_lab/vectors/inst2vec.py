@@ -135,7 +135,7 @@ class _Dtype:
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         _, order, *fields = state
         if order not in {"<", ">", "|", "="} or fields[:3] != [None, None, None]:
-            raise ValueError(f"a dtype with the state {state!r:.80}")
+            raise ValueError("a dtype of several parts, or of no byte order")
         self.dtype = self.dtype.newbyteorder(order)
 
 

@@ -8,6 +8,7 @@ import pytest
 from lab.tests.rooms import calibrate, calibration_script, fit_calibration
 from ncc.errors import InputError
 from tests.rooms import load_calibration
+from tests.support.refuses import refuses
 from tests.tasks.search.conftest import write_code
 
 
@@ -37,7 +38,7 @@ def test_functions_of_the_same_text_are_no_different_ones(noisy):
     text = np.arange(600).reshape(2, 300)
     text[0, 1] = text[1, 7]
     assert fit_calibration("x-1", noisy, text).about["other_pairs"] == 3 * 300 * 299 - 1
-    with pytest.raises(InputError, match="expected two or more of each"):
+    with refuses(InputError, "two or more"):
         fit_calibration("x-1", noisy[:1])
 
 
@@ -52,7 +53,7 @@ def test_functions_at_several_levels_calibrate(tmp_path, monkeypatch, capsys):
     assert made.about["levels"] == ["0", "1", "2"]
     assert made.about["same_pairs"] == 9
     assert made.about["num_files"] == 3
-    with pytest.raises(InputError, match="two or more different"):
+    with refuses(InputError, "levels"):
         calibrate([str(code)], levels=("0", "0"))
-    with pytest.raises(InputError, match="0 functions"):
+    with refuses(InputError, "functions"):
         calibrate([str(code)], min_statements=1000)

@@ -11,6 +11,7 @@ import pytest
 from lab.tests.rooms import load_inst2vec, modernize_statement
 from ncc.errors import AssetError
 from tests.rooms import Abstraction
+from tests.support.refuses import refuses
 
 LOAD = "<%ID> = load i32, i32* <%ID>, align 4"
 DICTIONARY = {"!UNK": 0, LOAD: 1, "ret void": 2, "store i8* <%ID>, i8** <%ID>, align 8": 3}
@@ -60,7 +61,7 @@ def test_a_pickle_that_calls_anything_is_refused(files, tmp_path, function, prot
     for path in files:
         original = path.read_bytes()
         path.write_bytes(hostile)
-        with pytest.raises(AssetError, match=rf"{path.name}: .*\.{function.__name__}, which could run any code"):
+        with refuses(AssetError, path.name, f".{function.__name__}", "any code"):
             load_inst2vec(*files)
         path.write_bytes(original)
     assert not victim.exists()
@@ -96,33 +97,33 @@ _STATE = b"\x80\x02cnumpy\ndtype\nU\x02f4K\x00K\x01\x87R(K\x03U\x01<%stb."
 )
 def test_damaged_pickles_are_refused(files, data):
     files[1].write_bytes(data)
-    with pytest.raises(AssetError, match=r"emb\.p: ") as refusal:
+    with refuses(AssetError, "emb.p") as refusal:
         load_inst2vec(*files)
     assert not isinstance(refusal.value.__cause__, MemoryError)
 
 
 @pytest.mark.parametrize(
-    ("matrix", "message"),
+    ("matrix", "noun"),
     [
-        (np.array([1.0, 2.0]), r"found shape \(2,\)"),
-        (np.zeros((0, 3)), r"found shape \(0, 3\)"),
+        (np.array([1.0, 2.0]), "(2,)"),
+        (np.zeros((0, 3)), "(0, 3)"),
         ([[1.0], [2.0]], "found list"),
         (np.full((4, 2), np.nan), "not finite"),
         (np.full((4, 2), 1e300), "not finite"),
         (np.full((4, 2), 1e30), "too large to be squared"),
-        (np.eye(3), r"dic_pickle: has row 3, but .*emb\.p has only 3 rows"),
+        (np.eye(3), "only 3 rows"),
     ],
 )
-def test_a_matrix_must_be_one(files, matrix, message):
+def test_a_matrix_must_be_one(files, matrix, noun):
     files[1].write_bytes(pickle.dumps(matrix, protocol=4))
-    with pytest.raises(AssetError, match=message):
+    with refuses(AssetError, noun):
         load_inst2vec(*files)
 
 
 @pytest.mark.parametrize("dictionary", [{}, [], 7, {"a": -1}, {"a": 1.5}, {"a": "1"}, {"a": True}, {1: 1}])
 def test_a_dictionary_must_be_one(files, dictionary):
     files[0].write_bytes(pickle.dumps(dictionary))
-    with pytest.raises(AssetError, match=r"dic_pickle: expected a .* found"):
+    with refuses(AssetError, "dic_pickle", "expected"):
         load_inst2vec(*files)
 
 
