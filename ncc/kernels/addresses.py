@@ -139,14 +139,10 @@ def index_sizes(inst: Instruction) -> list[float]:
     for position in range(num):
         is_field = position > 0 and element.startswith(("{", "<{"))
         if position:
-            element = element_type(element, _constant_index(inst, position - num) if is_field else 0)
+            words = split_fields(inst.source)[position - num].split()[-1:] if is_field else ["0"]
+            element = element_type(element, int(words[0]) if words and _WHOLE.fullmatch(words[0]) else None)
         sizes.append(0.0 if is_field else size_of_type(element))
     return sizes
-
-
-def _constant_index(inst: Instruction, position: int) -> int | None:
-    words = split_fields(inst.source)[position].split()
-    return int(words[-1]) if words and _WHOLE.fullmatch(words[-1]) else None
 
 
 _STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {

@@ -125,10 +125,8 @@ class _Function:
             is_unrolled = trips <= _MAX_UNROLLED_TRIPS and trips * size <= _MAX_UNROLLED
             if not is_unrolled or not loop.blocks.isdisjoint(rolled):
                 rolled[loop.header] = loop
-        return [loop for loop in rolled.values() if not any(map(self._has_barrier, loop.blocks))]
-
-    def _has_barrier(self, block: int) -> bool:
-        return any(operation.kind == "barrier" for _, operation in self.blocks[block])
+        barriers = {block for block, pairs in self.blocks.items() if any(each.kind == "barrier" for _, each in pairs)}
+        return [loop for loop in rolled.values() if loop.blocks.isdisjoint(barriers)]
 
     def _recurrence(self, loop: Loop) -> float:
         """Longest chain of latencies from a value that an iteration is handed to what it hands on; at least 1."""

@@ -246,7 +246,11 @@ class Execution:
             if operands:
                 self.values[inst.result] = _compute(inst, operands)
             if inst.opcode == "icmp":
-                self._infer(inst, operands)
+                # an argument follows from the thread's number that it is compared with
+                for node, other in zip(inst.operands, operands[::-1], strict=False):
+                    argument = self._argument_behind(node)
+                    if argument >= 0 and np.isfinite(other).all() and np.ptp(other) > 0:
+                        self.inferred[argument] = max(self.inferred.get(argument, 0.0), float(other.max()) + 1)
 
     def _register(self, name: str) -> Floats:
         values, (kind, _, axis) = self.threads.values, name.partition(".")
@@ -255,13 +259,6 @@ class Execution:
         if kind == "global_size":
             return values[f"nctaid.{axis}"] * values[f"ntid.{axis}"]
         return values.get(name, self.unknown)
-
-    def _infer(self, compare: Instruction, operands: list[Floats]) -> None:
-        """Infer an argument from the thread's number that it is compared with."""
-        for node, other in zip(compare.operands, operands[::-1], strict=False):
-            argument = self._argument_behind(node)
-            if argument >= 0 and np.isfinite(other).all() and np.ptp(other) > 0:
-                self.inferred[argument] = max(self.inferred.get(argument, 0.0), float(other.max()) + 1)
 
     def _argument_behind(self, node: int) -> int:
         """The argument, not known, that a value is except for its width, or -1."""
@@ -403,8 +400,9 @@ class Execution:
         if inst.register:
             kind, _, axis = inst.register.partition(".")
             return f"{_FORMULA_NAMES[kind]}.{axis}" if kind in _FORMULA_NAMES else inst.register
-        operands = inst.operands[1:] if _is_named_call(inst) else inst.operands
-        opcode = inst.builtin if _is_named_call(inst) else inst.opcode
+        is_named_call = inst.opcode == "call" and int(inst.module.callee[inst.statement]) >= 0
+        operands = inst.operands[1:] if is_named_call else inst.operands
+        opcode = inst.builtin if is_named_call else inst.opcode
         if len(inst.tokens) != len(operands) or not (opcode in _PASSING or opcode in _BINARY):
             return ""
         parts = [self._formula(*pair, depth + 1) for pair in zip(operands, inst.tokens, strict=True)]
@@ -467,10 +465,6 @@ def _compute(inst: Instruction, operands: list[Floats]) -> Floats:
         chosen = np.where(operands[0] != 0, operands[1], operands[2])
         return np.where(np.isnan(operands[0]), np.where(operands[1] == operands[2], operands[1], np.nan), chosen)
     return np.full_like(operands[0], np.nan)
-
-
-def _is_named_call(inst: Instruction) -> bool:
-    return inst.opcode == "call" and int(inst.module.callee[inst.statement]) >= 0
 
 
 def _join_formula(sign: str, parts: list[str]) -> str:

@@ -97,12 +97,10 @@ class _Axis:
         self.open = ~self.flat & (gaps > 1) & ~smooth[1:] & ~smooth[:-1]
         turns = np.sign(np.diff(times, axis=0))
         changes = np.concatenate([(signs[1:] != signs[:-1]).sum(axis=0), (turns[1:] != turns[:-1]).sum(axis=0)])
-        if len(self.points) < self.size and changes.max(initial=0) > _MAX_CHANGES and self._is_ragged(same, turns):
+        # changes lie anywhere, and are not the two or three places that are being looked for
+        is_ragged = ((~same) | (turns != 0).any(axis=1)).sum() > _MAX_CHANGES
+        if len(self.points) < self.size and changes.max(initial=0) > _MAX_CHANGES and is_ragged:
             self.spread(self.most)
-
-    def _is_ragged(self, same: Bools, turns: Floats) -> bool:
-        """Whether changes lie anywhere, and are not the two or three places that are being looked for."""
-        return bool(((~same) | (turns != 0).any(axis=1)).sum() > _MAX_CHANGES)
 
     def refine(self) -> bool:
         """Put more blocks between those that differ; whether there are any to try."""

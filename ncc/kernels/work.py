@@ -252,23 +252,18 @@ class _Counting:
                 calls.append(self._called(inst, weight))
             elif inst.opcode == "call":
                 accesses = accesses_of(inst, self.stride, self.spaces)
-                amounts += _access_amounts(accesses) if accesses else self._call_amounts(inst)
-            elif inst.opcode in ("br", "switch"):
-                is_divergent = bool(inst.operands and inst.operands[0] >= 0 and self.stride[inst.operands[0]] != 0)
-                if len(inst.operands) > 1:
-                    amounts.append(("divergent_branch" if is_divergent else "branch", 1.0))
-                else:
-                    is_divergent = False
+                if self.execution and not accesses and _TENSOR.search(inst.callee or inst.source):
+                    amounts.append((TENSOR_KIND, 1.0))
+                amounts += _access_amounts(accesses) if accesses else inst.call_work.items()
+            elif inst.opcode in ("br", "switch") and len(inst.operands) > 1:
+                is_divergent = inst.operands[0] >= 0 and bool(self.stride[inst.operands[0]] != 0)
+                amounts.append(("divergent_branch" if is_divergent else "branch", 1.0))
             else:
                 amounts += _arithmetic(inst)
             self.call.statements.append(
                 CountedStatement(inst, weight, tuple(amounts), tuple(accesses), is_divergent, self.depth[inst.block])
             )
         return calls
-
-    def _call_amounts(self, inst: Instruction) -> list[tuple[str, float]]:
-        is_tensor = self.execution and _TENSOR.search(inst.callee or inst.source)
-        return [(TENSOR_KIND, 1.0)] * bool(is_tensor) + list(inst.call_work.items())
 
     def _card_operations(self, inst: Instruction) -> Iterator[tuple[str, float]]:
         """Floating-point and integer operations as the card counts them."""
