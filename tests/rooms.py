@@ -116,8 +116,8 @@ from ncc.learning.training.compression import CHUNK, Collectives, Quantized, Top
 from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.precision import Precision, shared_precisions
-from ncc.learning.training.ranks import broadcast_result, process_group, rank_and_world, share_files, sum_over_ranks
-from ncc.learning.training.strategies import ClippedAdamW, RankBatch, make_strategy
+from ncc.learning.training.ranks import broadcast_result, process_group, rank_and_world, share_files
+from ncc.learning.training.strategies import ClippedAdamW, RankBatch
 from ncc.system.files import models as storage
 from ncc.system.files import reading as found
 from ncc.system.files.archives import Member, list_members

@@ -6,7 +6,6 @@ batches that are missing and adds all shards up.
 
 import hashlib
 import json
-import logging
 import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -31,8 +30,6 @@ from ncc.system.files.text import align_columns
 from ncc.system.files.writing import check_folder, folder_lock, write_atomically
 from ncc.system.workers.failures import failure_reason
 from ncc.system.workers.pool import ITEM_SECONDS, Pool, Task, cluster_executor, run_on_executor
-
-logger = logging.getLogger(__name__)
 
 BATCH_FILES = 64
 """Files of a shard: what a killed worker loses at most."""
@@ -137,10 +134,6 @@ class Batch:
             save_counts(builder.finish(), width_folder(self.shard, width))
         write_atomically(self.shard / "report.json", json.dumps(asdict(report)).encode())
 
-    def is_done(self) -> bool:
-        """Return whether the shard is whole."""
-        return (self.shard / "report.json").exists()
-
     def report(self) -> CorpusReport:
         """Read the shard's report."""
         path = self.shard / "report.json"
@@ -232,7 +225,7 @@ def build_corpus(
     ]
     with cluster_executor(scheduler, executor) as workers, folder_lock(folder, wait_s=0):
         _check_plan(folder, recipe, files)
-        missing = [batch.task() for batch in batches if not batch.is_done()]
+        missing = [batch.task() for batch in batches if not (batch.shard / "report.json").exists()]
         if workers:
             work = run_on_executor(workers, missing)
         else:
@@ -273,5 +266,4 @@ def _merge(folder: Path, recipe: Recipe, batches: Sequence[Batch]) -> CorpusRepo
     report = replace(report, num_distinct=num_distinct, seconds=seconds)
     summary = {"recipe": recipe.name, "abstraction": asdict(recipe.abstraction)} | asdict(report)
     write_atomically(folder / "report.json", json.dumps(summary, indent=1).encode())
-    logger.info("corpus %s: %d files, %d failures", recipe.name, sum(report.files.values()), len(report.failures))
     return report

@@ -8,7 +8,6 @@ Reference: Khodak et al. 2018, "A La Carte Embedding: Cheap but Effective Induct
 section 3; subwords are our addition.
 """
 
-import logging
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,11 @@ from ncc.learning.embedding.embedding import Embedding, compose_missing, l2_norm
 from ncc.learning.embedding.subwords import subword_matrix
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
 
-logger = logging.getLogger(__name__)
-
 _PENALTIES = tuple(10.0 ** np.arange(-3, 5))
 """Ridge penalties to choose from, by leaving one out."""
 
 _MIN_SHARED_WORDS = 50
+"""Words to fit the map on; a guess, below which it would be noise."""
 _NUM_FOLDS = 10
 
 
@@ -42,8 +40,7 @@ def extend_embedding(
     """Add the words of a new corpus that an embedding lacks, seen ``min_count`` times or more.
 
     The card gets an entry in ``extensions``: the fingerprint of the extended embedding, the number of new words, and
-    ``induced_cosine``, the mean cosine of known words' vectors with what the map predicts for them in ten folds. Raise
-    InputError if the corpus was counted with another abstraction, has nothing new, or shares too few words.
+    ``induced_cosine``, the mean cosine of known words' vectors with what the map predicts for them in ten folds.
     """
     if abstraction not in (None, embedding.abstraction):
         raise InputError(f"the corpus was counted with {abstraction}; the embedding has {embedding.abstraction}")
@@ -59,10 +56,8 @@ def extend_embedding(
     is_new = np.ones(len(vocabulary), bool)
     is_new[old] = False
     inducing, induced = np.flatnonzero(seen & ~is_new), np.flatnonzero(seen & is_new)
-    if len(inducing) < _MIN_SHARED_WORDS:
-        raise InputError(
-            f"the corpus shares {len(inducing)} words with the embedding; expected {_MIN_SHARED_WORDS} or more"
-        )
+    if (shared := len(inducing)) < _MIN_SHARED_WORDS:
+        raise InputError(f"the corpus shares {shared} words with the embedding; expected {_MIN_SHARED_WORDS} or more")
     subwords = _subword_features(vocabulary.words, vectors, old)
     cosine = 0.0
     for _ in range(2):  # the second time with the new words among the contexts
@@ -80,11 +75,8 @@ def extend_embedding(
         "min_count": min_count,
         "induced_cosine": round(cosine, 4),
     }
-    logger.info("%d new words, induced cosine %.3f", num_new, cosine)
-    card = embedding.about | {
-        "num_words": len(vocabulary),
-        "extensions": [*embedding.about.get("extensions", []), entry | (about or {})],
-    }
+    extensions = [*embedding.about.get("extensions", []), entry | (about or {})]
+    card = embedding.about | {"num_words": len(vocabulary), "extensions": extensions}
     return Embedding(vocabulary, vectors, embedding.abstraction, card)
 
 
@@ -93,13 +85,11 @@ def _extended_vocabulary(old: Vocabulary, counts: CorpusCounts, min_count: int) 
     _, level = old.encode(counts.texts)
     unknown = np.flatnonzero(level != BackoffLevel.EXACT).tolist()
     new = build_vocabulary({counts.texts[i]: int(counts.statements[i]) for i in unknown}, min_count)
-    added = [
-        (word, count) for word, count in zip(new.words[:-1], new.counts[:-1].tolist(), strict=True) if word not in old
-    ]
-    if not any(count for _, count in added):
+    added = {word: count for word, count in zip(new.words[:-1], new.counts[:-1], strict=True) if word not in old}
+    if not any(added.values()):
         raise InputError(f"the corpus has no statement {min_count} times or more that the embedding lacks")
-    words = (*old.words[:-1], *(word for word, _ in added), old.words[-1])
-    return Vocabulary(words, np.array([*old.counts[:-1], *(count for _, count in added), old.counts[-1]], np.int64))
+    counted = np.array([*old.counts[:-1], *added.values(), old.counts[-1]], np.int64)
+    return Vocabulary((*old.words[:-1], *added, old.words[-1]), counted)
 
 
 def _context_features(center: Ints32, context: Ints32, count: Ints, vectors: Floats32) -> Floats32:
@@ -144,7 +134,7 @@ def _held_out_cosine(features: Floats32, vectors: Floats32) -> float:
     """Mean cosine of known vectors with predictions of a map fitted on the other folds."""
     fold = np.random.default_rng(204).permutation(len(features)) % _NUM_FOLDS
     predicted = np.zeros_like(vectors)
-    for number in range(_NUM_FOLDS):
-        out = fold == number
+    for index in range(_NUM_FOLDS):
+        out = fold == index
         predicted[out] = l2_normalize(_predict(features[~out], vectors[~out], features[out]))
     return float((predicted * vectors).sum(axis=1).mean())

@@ -37,21 +37,13 @@ logits are computed twice. The result is the same."""
 
 @dataclass(frozen=True, eq=False)
 class SkipGramResult:
-    """Trained vectors and losses.
-
-    Attributes:
-        vectors: (num_words, dim) float32 center vectors; zero for words without a pair.
-        contexts: (num_words, dim) float32 context vectors.
-        losses: (epochs,) float64 cross-entropy in nats per pair, of each step before it.
-        loss: Cross-entropy at the end.
-        entropy: Lower bound of the cross-entropy of any model on these counts, in nats per pair.
-    """
+    """Trained (num_words, dim) vectors, zero for words without a pair, and cross-entropies in nats per pair."""
 
     vectors: Floats32
     contexts: Floats32
-    losses: Floats
+    losses: Floats  # (epochs,), of each step before it
     loss: float
-    entropy: float
+    entropy: float  # lower bound of any model's loss on these counts
 
 
 def train_skipgram(

@@ -87,8 +87,8 @@ class Vocabulary:
 
     def encode(self, texts: Iterable[str]) -> tuple[Ints32, NDArray[np.uint8]]:
         """Rows and back-off levels of statements: (n,) int32 and (n,) uint8."""
-        found = [self.find(text) for text in texts]
-        return np.array([row for row, _ in found], np.int32), np.array([level for _, level in found], np.uint8)
+        rows = [self.find(text) for text in texts]
+        return np.array([row for row, _ in rows], np.int32), np.array([level for _, level in rows], np.uint8)
 
 
 def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) -> Vocabulary:
@@ -100,7 +100,7 @@ def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) 
     """
     if min_count < 1:
         raise InputError(f"min_count is {min_count}; expected 1 or more")
-    chosen: dict[str, int] = {}
+    selected: dict[str, int] = {}
     pending = Counter(dict(statement_counts))
     example = {text: text for text in statement_counts}
     for level in BackoffLevel:
@@ -108,18 +108,18 @@ def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) 
         rarer_example: dict[str, str] = {}
         for form, count in pending.items():
             forms = generalize(example[form])[level:]
-            if form in chosen or count >= min_count or level == BackoffLevel.OPCODE:
+            if form in selected or count >= min_count or level == BackoffLevel.OPCODE:
                 # its generalizations at once: the rarer ones must stop at the first word, as `find` does
-                chosen.update({general: 0 for general in forms if general not in chosen})
-                chosen[form] += count
+                selected.update({general: 0 for general in forms if general not in selected})
+                selected[form] += count
                 continue
             rarer[forms[1]] += count
             rarer_example.setdefault(forms[1], example[form])
         pending, example = rarer, rarer_example
     for opcode in OPCODES:
-        chosen.setdefault(opcode, 0)
-    words = sorted(chosen)
-    found, _ = Vocabulary((*words, UNKNOWN), np.zeros(len(words) + 1, np.int64)).encode(statement_counts)
-    counts = np.bincount(found, list(statement_counts.values()), len(words) + 1).astype(np.int64)
+        selected.setdefault(opcode, 0)
+    words = sorted(selected)
+    rows, _ = Vocabulary((*words, UNKNOWN), np.zeros(len(words) + 1, np.int64)).encode(statement_counts)
+    counts = np.bincount(rows, list(statement_counts.values()), len(words) + 1).astype(np.int64)
     order = [*np.argsort(-counts[:-1], kind="stable").tolist(), len(words)]
     return Vocabulary(tuple((*words, UNKNOWN)[row] for row in order), counts[order])

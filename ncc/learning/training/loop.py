@@ -159,7 +159,7 @@ class _Run:
             with autocast:
                 outputs = self.model(*tensors)
             mean = self.loss(outputs.float(), target)
-            (mean * rank_batch.weight(len(piece))).backward()  # type: ignore[no-untyped-call]
+            (mean * (len(piece) / rank_batch.num_averaged)).backward()  # type: ignore[no-untyped-call]
             loss_sum += mean.detach().double() * len(piece)
         self.strategy.step()
         self.timer.statistics.steps += 1

@@ -41,10 +41,6 @@ class ClippedAdamW:
         self.adam.step()
         self.adam.zero_grad(set_to_none=False)
 
-    def moments(self, name: str) -> list[Tensor]:
-        """``exp_avg`` or ``exp_avg_sq`` of the parameters, after the first step."""
-        return [self.adam.state[parameter][name] for parameter in self._parameters]
-
 
 def rate_factor(step: int, warm: int, total: int) -> float:
     """Factor of the learning rate: linear over ``warm`` of ``total`` steps to 1, then half a cosine to 0.
@@ -66,10 +62,6 @@ class RankBatch:
     def pieces(self, number: int) -> list[Ints]:
         """Split the samples into at most ``number`` pieces of nearly equal size."""
         return np.array_split(self.samples, min(number, len(self.samples))) if len(self.samples) else []
-
-    def weight(self, num_samples: int) -> float:
-        """Weight of the mean loss of a piece of ``num_samples``."""
-        return num_samples / self.num_averaged
 
 
 class Strategy(ABC):
@@ -289,7 +281,7 @@ class Local(Strategy):
 
     def _moments(self, name: str) -> list[Tensor]:
         assert self._optimizer
-        return self._optimizer.moments(name)
+        return [self._optimizer.adam.state[parameter][name] for parameter in self.parameters]
 
     def end_epoch(self) -> None:
         """Average weights and moments, too."""

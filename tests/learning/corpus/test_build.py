@@ -208,32 +208,6 @@ def test_a_disk_that_can_not_be_written_stops_the_build_rather_than_fail_every_f
     assert _in_threads(load_recipe(code), tmp_path / "out", ir=tmp_path / "ir").failures == {}
 
 
-def test_a_second_attempt_is_made_where_the_first_fails(code, tmp_path):
-    (code / "old.c").write_text("int class(int new) { return new; }\n")  # C, but not C++
-    recipe = tmp_path / "r.toml"
-    recipe.write_text(
-        f'[[source]]\nname = "c"\nfolder = "{code}"\npatterns = ["old.c"]\n'
-        'attempts = [{ language = "c++" }, { language = "c", flags = ["-w"] }]\n'
-    )
-    report = _in_threads(load_recipe(recipe), tmp_path / "out")
-    assert report.failures == {}
-    assert _counts(tmp_path / "out").num_files == 1
-    recipe.write_text(recipe.read_text().replace(', { language = "c", flags = ["-w"] }', ""))
-    assert len(_in_threads(load_recipe(recipe), tmp_path / "once").failures) == 1
-
-
-def test_a_header_is_put_before_every_file(code, tmp_path):
-    (tmp_path / "usual.h").write_text("#include <math.h>\n#define TWICE(x) (2 * (x))\n")
-    (code / "no_include.c").write_text("double f(double x) { return TWICE(sqrt(x)); }\n")
-    (tmp_path / "r.toml").write_text(
-        f'[[source]]\nname = "c"\nfolder = "{code}"\npatterns = ["no_include.c"]\n'
-        'attempts = [{ language = "c", header = "usual.h" }]\n'
-    )
-    report = _in_threads(load_recipe(tmp_path / "r.toml"), tmp_path / "out")
-    assert report.failures == {}
-    assert len(list((tmp_path / "out" / "headers").glob("usual-*.pch"))) == 1
-
-
 @pytest.mark.parametrize("change", ["widths", "degree", "callees", "structures", "source", "a new file"])
 def test_another_recipe_does_not_go_into_the_same_folder(code, tmp_path, change):
     recipe = load_recipe(code)

@@ -1,7 +1,6 @@
 """Files of a recipe: found below folders, or named by compilation databases; shares and levels of them."""
 
 import json
-import shlex
 from pathlib import Path
 
 import pytest
@@ -55,12 +54,6 @@ def test_sources_stand_in_the_recipes_order_with_their_options(code, tmp_path):
     assert files[2].attempts == ()
 
 
-def test_the_order_of_files_is_fixed(code, find):
-    paths = [file.path for file in find(folder=str(code), patterns=("**/*.c", "*.ll", "*.c", "deep/*.c"))]
-    assert paths == sorted(set(paths))
-    assert len(paths) == 5
-
-
 def test_without_patterns_only_what_ncc_reads_is_found(code, find):
     (code / "deep" / "list.py").write_text("")
     (code / "folder.c").mkdir()
@@ -97,11 +90,6 @@ def test_other_files_do_not_change_a_files_level_or_its_place_in_the_share(many,
 
 
 # ---- folders and options
-
-
-def test_a_home_folder_is_expanded(code, find, monkeypatch):
-    monkeypatch.setenv("HOME", str(code))
-    assert _names(find(folder="~/deep")) == ["add.c", "tree.c"]
 
 
 @pytest.mark.parametrize("folder", ["code", "./code/../code", "{tmp_path}/code/deep/.."])
@@ -147,12 +135,6 @@ def test_a_missing_folder_is_named(find, tmp_path):
 def test_a_pattern_that_can_not_be_searched_is_named(code, find, pattern):
     with pytest.raises(InputError, match=f"source a: pattern '{pattern}'".replace("*", r"\*")):
         find(folder=str(code), patterns=(pattern,))
-
-
-@pytest.mark.parametrize("level", ["-O9", "fastest"])
-def test_a_level_that_no_compiler_knows_is_named(code, find, level):
-    with pytest.raises(InputError, match=f"unknown optimization level '{level}'"):
-        find(folder=str(code), optimization=(level,))
 
 
 # ---- compilation databases
@@ -213,21 +195,6 @@ def _flags(files, name):
     return file.attempts[0][0].flags
 
 
-def test_flags_of_a_compilation_database_are_kept_where_clang_knows_them(project, database, find):
-    files = find(folder=str(project), commands="build/compile_commands.json")
-    assert [file.path for file in files] == [str(project / "src" / name) for name in ("one.c", "two.cpp")]
-    build = project / "build"
-    assert _flags(files, "one.c") == (
-        "-I", f"{build}/../include", "-I", f"{build}/generated", "-isystem", f"{build}/../system",
-        "-include", f"{build}/../system/first.h", "-DFACTOR=5", '-DNAME="a b"', "-D", "SPLIT=1", "-U", "NAME",
-        "-std=gnu11", "-funsigned-char", "-march=x86-64-v2",
-    )  # fmt: skip
-    assert _flags(files, "two.cpp") == (
-        "-iquote", f"{build}/../include", "-I", f"{build}/../include", "-DLIMIT=7", "-DTEXT=a b", "-std=c++20",
-        "-fno-exceptions", "-fno-rtti", "-isystem", f"{build}/../system",
-    )  # fmt: skip
-
-
 def test_files_of_a_compilation_database_compile_by_its_flags(project, database, find, tmp_path):
     for file in find(folder=str(project), commands="build/compile_commands.json"):
         ir = compile_source(file.path, file.attempts[0][0]).ir
@@ -263,23 +230,6 @@ def test_a_database_belongs_to_a_folder_however_it_is_written(project, database,
     assert [file.path for file in found] == [str(project / "src" / "one.c")]
 
 
-def test_a_file_that_two_targets_compile_is_taken_once(project, database, find):
-    entries = json.loads(database.read_text())
-    again = {"directory": str(project), "file": "src/one.c", "command": "cc -DAGAIN -c src/one.c"}
-    _write_database(project, [*entries, again])
-    files = find(folder=str(project), commands="build/compile_commands.json", patterns=("**/*.c",))
-    assert _names(files) == ["one.c"]
-    assert _flags(files, "one.c") == ("-DAGAIN",)
-
-
-def test_commands_with_spaces_and_quotes_are_split_like_a_shell(project, find):
-    words = ["cc", "-I", "a b", "-DX=it's", '-DY="y"', "-c", "src/one.c"]
-    entry = {"directory": str(project), "file": "src/one.c", "command": shlex.join(words)}
-    _write_database(project, [entry])
-    files = find(folder=str(project), commands="build/compile_commands.json")
-    assert _flags(files, "one.c") == ("-I", f"{project}/a b", "-DX=it's", '-DY="y"')
-
-
 def test_a_file_of_the_database_that_is_gone_is_left_to_the_compiler_to_report(project, database, find, tmp_path):
     (project / "src" / "one.c").unlink()
     source = Source(name="p", folder=str(project), commands="build/compile_commands.json")
@@ -311,8 +261,3 @@ def test_a_damaged_database_is_refused_in_words(project, find, content):
     (project / "build" / "compile_commands.json").write_text(content)
     with refuses(InputError, "source a", "compile_commands.json", "not a compilation database"):
         find(folder=str(project), commands="build/compile_commands.json")
-
-
-def test_a_missing_database_is_named(project, find):
-    with refuses(InputError, "source a", "build/none.json", "can't be read", "No such file"):
-        find(folder=str(project), commands="build/none.json")

@@ -1,7 +1,6 @@
 """gensim as the other engine: the stream that it reads, what it learns, and that it is measured as the exact one is."""
 
 from collections import Counter
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,9 +10,6 @@ from tests.rooms import (
     EmbeddingConfig,
     PairStream,
     WeightedPairs,
-    fit_embedding,
-    load_embedding,
-    save_embedding,
     skipgram_loss,
     train_gensim,
     train_skipgram,
@@ -71,33 +67,12 @@ def test_with_one_thread_the_same_seed_gives_the_same_bits_and_another_seed_does
     assert not np.allclose(first.vectors, other.vectors)
 
 
-def test_several_threads_learn_as_well():
-    result = train_gensim(*_pairs(), WORDS, _config(epochs=8, num_pairs=10_000), threads=2)
-    assert result.loss < np.log(11) - 0.5
-
-
 def test_words_with_the_same_contexts_end_up_near():
     vectors = train_gensim(*_pairs(), WORDS, _config(epochs=8, num_pairs=10_000)).vectors
     within = [_cosine(vectors, 0, i) for i in range(1, 5)] + [_cosine(vectors, 7, 8), _cosine(vectors, 7, 9)]
     across = [_cosine(vectors, i, j) for i in range(5) for j in range(7, 10)]
     assert min(within) > 0.8
     assert max(across) < min(within) - 0.3
-
-
-def test_words_without_a_pair_have_no_vector():
-    center, context, count = _pairs()
-    names = ("nothing", *WORDS)  # so that rows are not gensim's, which come most frequent first
-    result = train_gensim(center + 1, context + 1, count, names, _config())
-    for matrix in (result.vectors, result.contexts):
-        assert np.flatnonzero(np.linalg.norm(matrix, axis=1) == 0).tolist() == [0, 12]
-        assert matrix.dtype == np.float32
-        assert matrix.shape == (13, 8)
-
-
-def test_progress_is_told_every_epoch():
-    seen = []
-    result = train_gensim(*_pairs(), WORDS, _config(), progress=lambda epoch, loss: seen.append((epoch, loss)))
-    assert seen == [(epoch + 1, loss) for epoch, loss in enumerate(result.losses)]
 
 
 def test_the_stream_has_as_many_pairs_as_asked_for_and_the_same_at_each_pass():
@@ -130,13 +105,3 @@ def test_no_pairs_are_refused():
     nothing = np.zeros(0, np.int32)
     with refuses(InputError, "pairs"):
         train_gensim(nothing, nothing, nothing.astype(np.int64), WORDS, _config())
-
-
-def test_an_embedding_can_be_fitted_with_it(counts, tmp_path):
-    config = EmbeddingConfig(engine="gensim", min_count=4, dim=6, epochs=2, num_pairs=5000)
-    embedding = fit_embedding(counts, config)
-    assert embedding.about["config"] == asdict(config)
-    assert embedding.about["entropy"] < embedding.about["loss"]
-    assert np.linalg.norm(embedding.vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    save_embedding(embedding, tmp_path)
-    assert load_embedding(tmp_path).about == embedding.about

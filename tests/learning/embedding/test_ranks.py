@@ -1,6 +1,5 @@
 """Ranks of a data-parallel training: one result however many they are, and one writer; and a command under torchrun."""
 
-import json
 import os
 import runpy
 import socket
@@ -13,7 +12,7 @@ import pytest
 import torch
 
 from ncc.errors import NccError
-from tests.rooms import build_corpus, load_embedding, process_group, rank_and_world, sum_over_ranks
+from tests.rooms import build_corpus, load_embedding, process_group
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "tests" / "samples" / "embedding_ranks.py"
@@ -27,37 +26,6 @@ def _no_ranks_of_ours(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_alone_a_process_group_changes_nothing():
-    with process_group() as device:
-        assert device == "cpu"
-        assert rank_and_world() == (0, 1)
-        assert not torch.distributed.is_initialized()
-
-
-@pytest.mark.parametrize("missing", ["RANK", "WORLD_SIZE"])
-def test_half_of_torchruns_environment_is_none(monkeypatch, missing):
-    monkeypatch.setenv({"RANK": "WORLD_SIZE", "WORLD_SIZE": "RANK"}[missing], "1")
-    with process_group("cpu") as device:
-        assert device == "cpu"
-        assert rank_and_world() == (0, 1)
-
-
-def test_alone_a_sum_over_ranks_is_the_tensor_itself():
-    tensor = torch.arange(3.0)
-    sum_over_ranks([tensor])
-    assert tensor.tolist() == [0, 1, 2]
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
-def test_a_device_that_is_not_there_is_refused(device):
-    with (
-        pytest.raises(NccError, match=f"device {device}: this torch sees no CUDA device; use cpu"),
-        process_group(device),
-    ):
-        pass
-
-
 def test_more_ranks_than_gpus_are_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
@@ -66,13 +34,6 @@ def test_more_ranks_than_gpus_are_refused(monkeypatch):
     message = r"rank 6 is number 2 on its machine .*, where torch sees 2 GPUs; start 2 ranks there"
     with pytest.raises(NccError, match=message), process_group("cuda"):
         pass
-
-
-@pytest.mark.gpu  # needs a CUDA device
-@pytest.mark.parametrize("device", ["cuda", "cuda:0"])
-def test_alone_the_device_asked_for_is_kept(device):
-    with process_group(device) as own:
-        assert own == device
 
 
 def _free_port() -> str:
@@ -153,17 +114,3 @@ def test_the_command_line_under_torchrun_makes_the_embedding_of_one_process(trai
     assert two.vectors.shape == (len(two.vocabulary), 16)
     assert two.vectors == pytest.approx(one.vectors, abs=2e-3)
     assert two.about["loss"] == pytest.approx(one.about["loss"], abs=1e-4)
-
-
-@pytest.mark.parametrize("name", ["one", "two"])
-def test_one_rank_prints_the_card_and_tells_of_epochs(trained, name):
-    folder, done = trained[name]
-    assert json.loads(done.stdout) == load_embedding(folder).about
-    assert [line.split(":")[0] for line in done.stderr.splitlines() if line.startswith("epoch ")] == [
-        "epoch 1", "epoch 2", "epoch 3"
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["one", "two"])
-def test_a_finished_training_leaves_the_embedding_alone(trained, name):
-    assert {path.name for path in trained[name][0].iterdir()} == {"embedding.json", "embedding.safetensors"}

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from ncc.errors import InputError
 from tests.rooms import EmbeddingConfig, WeightedPairs, train_skipgram
@@ -45,16 +44,6 @@ def test_entropy_is_that_of_contexts_given_centres():
     assert result.entropy == pytest.approx(0.5 * np.log(2))
 
 
-def test_the_seed_is_not_taken_from_torchs_or_numpys_state():
-    pairs = _pairs()
-    torch.manual_seed(1)
-    np.random.seed(1)
-    first = train_skipgram(*pairs, WORDS, _config())
-    torch.manual_seed(2)
-    np.random.seed(2)
-    assert np.array_equal(first.vectors, train_skipgram(*pairs, WORDS, _config()).vectors)
-
-
 @BOTH
 @pytest.mark.parametrize(("rows", "columns"), [(1, 30), (5, 7), (29, 1)])
 def test_the_size_of_a_block_does_not_matter(rows, columns, subwords):
@@ -78,16 +67,6 @@ def test_the_first_20_steps_are_those_of_before(subwords):
     losses, loss = GOLDEN[subwords]
     assert result.losses == pytest.approx(losses, abs=2e-4)
     assert result.loss == pytest.approx(loss, abs=2e-4)
-
-
-@BOTH
-def test_words_without_a_pair_have_no_vector(subwords):
-    result = train_skipgram(*_pairs(), WORDS, _config(subwords=subwords))
-    norm = np.linalg.norm(result.vectors, axis=1)
-    assert np.flatnonzero(norm == 0).tolist() == [7, 8]
-    assert result.vectors.dtype == result.contexts.dtype == np.float32
-    assert result.losses.dtype == np.float64
-    assert result.vectors.shape == result.contexts.shape == (30, 8)
 
 
 def _twins() -> tuple[Pairs, tuple[str, ...]]:
@@ -120,15 +99,6 @@ def test_a_rare_word_ends_near_a_frequent_one_that_shares_its_parts():
     assert _cosine(shared, 0, 1) > _cosine(shared, 0, 2) + 0.2
 
 
-def test_the_more_a_words_own_vector_decays_the_more_is_said_by_its_parts():
-    pairs, words = _twins()
-    near = [
-        _cosine(train_skipgram(*pairs, words, _config(epochs=20, word_decay=decay)).vectors, 0, 1)
-        for decay in (0.0, 20.0)
-    ]
-    assert near[1] > near[0]
-
-
 @BOTH
 def test_there_may_be_more_steps_than_words(subwords):
     pairs = _pairs()
@@ -140,13 +110,6 @@ def test_there_may_be_more_steps_than_words(subwords):
     assert more.loss < more.losses[0]
 
 
-def test_a_corpus_of_one_pair_is_learned():
-    word = np.array([0], np.int32)
-    result = train_skipgram(word, word, np.array([5]), ["ret void"], _config())
-    assert result.losses == pytest.approx(0, abs=1e-6)
-    assert result.entropy == 0
-
-
 def test_subsampling_thins_frequent_words_by_the_square_root_on_both_sides():
     center, context = np.array([0, 0, 1, 2], np.int32), np.array([1, 0, 0, 2], np.int32)
     count = np.array([60, 20, 15, 5], np.int64)
@@ -156,12 +119,6 @@ def test_subsampling_thins_frequent_words_by_the_square_root_on_both_sides():
     for subsample, weight in ((0.1, expected), (0.0, count), (1.0, count)):
         pairs = WeightedPairs.from_counts(center, context, count, 3, subsample)
         assert pairs.weight == pytest.approx(weight / weight.sum())
-
-
-def test_progress_is_told_every_epoch():
-    seen = []
-    result = train_skipgram(*_pairs(), WORDS, _config(), progress=lambda epoch, loss: seen.append((epoch, loss)))
-    assert seen == [(epoch + 1, loss) for epoch, loss in enumerate(result.losses)]
 
 
 def test_no_pairs_are_refused():

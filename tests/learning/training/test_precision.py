@@ -111,16 +111,6 @@ def test_a_device_is_tried_once_and_says_why(device, caplog):
     assert caplog.messages == ["no bfloat16 LSTM on cpu: no primitive"]
 
 
-def test_the_trial_draws_no_random_numbers_and_leaves_no_gradient_mode():
-    torch.manual_seed(0)
-    expected = torch.rand(3)
-    torch.manual_seed(0)
-    precision._precisions.cache_clear()
-    with torch.no_grad():
-        assert FLOAT32 in shared_precisions(CPU, mixed=True)
-    assert torch.equal(torch.rand(3), expected)
-
-
 def test_where_the_lstm_has_no_bfloat16_all_is_float32_to_the_bit(device):
     device(RuntimeError("no primitive"))
     model, losses, ran = _train()
