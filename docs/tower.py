@@ -37,7 +37,7 @@ rooms on one floor never import each other."""
 
 BUDGETS = {
     "lab": 8000,
-    "cli": 600,
+    "cli": 720,
     "verbs": 900,
     "tasks/devices": 1875,
     "tasks/gpus": 1840,

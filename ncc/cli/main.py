@@ -29,7 +29,6 @@ from ncc.cli.printing import (
     without_command,
 )
 from ncc.errors import InputError, InputFileError, NccError
-from ncc.system.files.provenance import command_line
 from ncc.verbs.types import Answer, Command, Each
 
 VERBS = {
@@ -96,7 +95,7 @@ class VerbGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """The command of the first word; a similar name is suggested for an unknown one."""
-        if args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
+        if not self.get_command(ctx, args[0]) and not args[0].startswith("-"):
             raise click.exceptions.NoSuchCommand(args[0], possibilities=self.list_commands(ctx), ctx=ctx)
         return super().resolve_command(ctx, args)
 
@@ -130,7 +129,7 @@ class _TopGroup(VerbGroup):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """The verb of the first word."""
-        if args[0] in _LAB and args[0] not in self.list_commands(ctx):
+        if args[0] in _LAB and not self.get_command(ctx, args[0]):
             exit_with_error(f"ncc {args[0]} is part of ncc-lab; in a checkout of ncc: pip install -e lab", code=2)
         return super().resolve_command(ctx, args)
 
@@ -160,7 +159,10 @@ def run_verb(command: Command, *, as_json: bool = False, require_confinement: bo
         arguments["as_json"] = as_json
     if "progress" in needed:
         arguments["progress"] = throttle() if command.is_brief else print_message
-    arguments |= {name: {"command": command_line()} for name in ("about", "card") if name in needed}
+    if card := needed & {"about", "card"}:
+        from ncc.system.files.provenance import command_line
+
+        arguments[card.pop()] = {"command": command_line()}
     try:
         with confine.require_confinement() if require_confinement else nullcontext():
             result = command.run(**arguments)

@@ -116,26 +116,7 @@ def profile(
     kernel: str | None = None,
     options: CompileOptions | None = None,
 ) -> tuple[LaunchProfile, ...]:
-    """Count the work of the threads of GPU kernels at a launch.
-
-    Loops run as often as constants, sizes and arguments say; one that memory decides on is assumed to run eight times,
-    and named. An argument that is not given may follow from what it is compared with.
-
-    Args:
-        source: As for `load_module`.
-        grid: Blocks in each dimension, up to three; a number of one dimension.
-        block: Threads of a block, the same way.
-        arguments: Values of arguments by name, or by index from "0" on.
-        kernel: Name of one kernel, mangled or not; None for all.
-        options: How source is compiled.
-
-    Returns:
-        A profile for each kernel.
-
-    Raises:
-        InputError: A size is out of range, there is no such kernel or argument, or the source holds no kernel.
-        CompileError, IRError: as for `load_module`.
-    """
+    """Count the work of the threads of GPU kernels at a launch."""
     launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
     return tuple(run_launch(module, function, launch).profile() for function in kernels)

@@ -291,21 +291,19 @@ def embed_command(  # noqa: D417 - shared options have a text of their own
         scheduler: Dask scheduler to use instead; its workers must see the files.
     """
     from ncc.learning.encoder.pooling import load_pooler
-    from ncc.system.files.tables import FORMATS, VectorFile
     from ncc.system.files.text import demangle
-    from ncc.system.files.writing import check_writable
 
-    if output and output.suffix not in FORMATS:
-        raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(FORMATS)}")
-    check_writable(output)
-    is_special = output is not None and output.exists() and not output.is_file()  # a pipe or a device stays one
-    table = output if output and output.suffix == ".parquet" and not is_special else None
+    table = _checked_output(output)
     if scheduler and not table:
         raise InputError("--scheduler goes with -o FILE.parquet")
     pooler = load_once(load_pooler, *(options[name] for name in _POOLER))  # what is wrong with it is said once
     pooling = None if level == "statement" else pooler.name
     gathered: list[_Answer] = []  # vectors alone: a folder's modules would not fit in memory
-    rows = VectorFile(table, pooling=pooling) if table else None
+    rows = None
+    if table:
+        from ncc.system.files.tables import VectorFile
+
+        rows = VectorFile(table, pooling=pooling)
 
     def tell(answer: _Answer) -> tuple[dict[str, Any], str]:
         if rows:
@@ -345,6 +343,20 @@ def embed_command(  # noqa: D417 - shared options have a text of their own
         compile_s=options["options"].timeout_s,
         sink=rows,
     )
+
+
+def _checked_output(output: Path | None) -> Path | None:
+    """Refuse a file that can't be written; return it if it is a table that grows with each input."""
+    if output is None:
+        return None
+    from ncc.system.files.tables import FORMATS
+    from ncc.system.files.writing import check_writable
+
+    if output.suffix not in FORMATS:
+        raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(FORMATS)}")
+    check_writable(output)
+    is_special = output.exists() and not output.is_file()  # a pipe or a device stays one
+    return output if output.suffix == ".parquet" and not is_special else None
 
 
 _POOLER = ("pooling", "embedding", "encoder")

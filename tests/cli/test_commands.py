@@ -1,5 +1,7 @@
 """What all commands share: the API's names and defaults, errors, tables, the version."""
 
+import importlib
+import inspect
 import os
 import pty
 import re
@@ -28,6 +30,25 @@ def test_every_option_has_a_text(command):
     assert click_command.help
     for parameter in click_command.params:
         assert parameter.help, parameter.name
+
+
+DEFINED_BY_TASKS = [
+    name
+    for name in package.__all__
+    if getattr(getattr(package, name), "__wrapped__", None)
+    and getattr(package, name).__module__.startswith("ncc.verbs")
+]
+
+
+@pytest.mark.parametrize("name", DEFINED_BY_TASKS)
+def test_a_verb_and_the_function_that_it_calls_have_the_same_parameters(name):
+    verb = getattr(package, name)
+    module = next(cell.cell_contents for cell in verb.__closure__ if isinstance(cell.cell_contents, str))
+    function = inspect.signature(getattr(importlib.import_module(module), name))
+    declared = inspect.signature(verb)
+    assert [*function.parameters] == [*declared.parameters]
+    for parameter, other in zip(function.parameters.values(), declared.parameters.values(), strict=True):
+        assert (parameter.kind, parameter.default) == (other.kind, other.default), parameter
 
 
 def test_a_defect_is_told_as_one_with_its_traceback(capsys):

@@ -9,6 +9,7 @@ import pytest
 
 import ncc
 from docs.tower import BUDGETS, arrows, floors, lines, modules, room_of, table
+from tests.rooms import VERBS
 
 PACKAGE = Path(ncc.__file__).parent
 UPWARD: set[tuple[str, str]] = set()
@@ -16,7 +17,6 @@ UPWARD: set[tuple[str, str]] = set()
 
 OVER_BUDGET = {
     "lab",
-    "cli",
     "verbs",
     "tasks/devices",
     "tasks/gpus",
@@ -81,6 +81,19 @@ def test_import_ncc_imports_nothing_heavy():
 )
 def test_help_imports_nothing_heavy(arguments):
     assert not _modules_after(_MAIN, *arguments) & {*HEAVY, "numpy", "llvmlite"}
+
+
+def test_verbs_are_light():
+    modules = ", ".join(sorted({place.partition(":")[0] for place in VERBS.values()}))
+    assert not _modules_after(f"import {modules}") & {*HEAVY, "numpy", "llvmlite", "click", "rich"}
+
+
+def test_vectors_of_a_file_take_few_modules():
+    source = Path(__file__).parents[1] / "data" / "ir" / "tree.clang22.ll"
+    code = f"{_MAIN}\nprint(len([name for name in sys.modules if name.partition('.')[0] == 'ncc']))"
+    command = [sys.executable, "-c", f"import sys\n{code}", "embed", str(source)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert int(finished.stdout.splitlines()[-1]) <= 60
 
 
 @pytest.mark.parametrize("arguments", [["embed", "--json"], ["embed", "--level", "statement"], ["graph", "--json"]])

@@ -85,11 +85,7 @@ def _handles() -> dict[Device, Any]:
 
 
 def list_devices() -> list[Device]:
-    """List the OpenCL devices that the installed drivers offer, like ``ncc devices``.
-
-    Raises:
-        NccError: The package pyopencl is missing, or no driver shows a device.
-    """
+    """List the OpenCL devices on which kernels can be measured."""
     devices = list(_handles())
     if not devices:
         raise NccError(f"no OpenCL driver shows a device: {_HOW_TO_INSTALL}")

@@ -298,28 +298,7 @@ def measure_kernels(
     seed: int = 204,
     progress: Report | None = None,
 ) -> Measurements:
-    """Time OpenCL kernels on devices; called again with the same table, it resumes where it was stopped.
-
-    A kernel runs in a process of its own, with arguments made by type and size. It is timed if it terminates,
-    writes output, is deterministic, depends on its input and stays within its buffers.
-
-    Args:
-        kernels: Files of OpenCL C, folders and globs; none for the kernels that ship.
-        output: The table, .parquet.
-        device: Numbers in `list_devices`, from 1, or parts of names; default all devices.
-        sizes: Work-items: a range in steps of 4, a list, or the numbers.
-        wgsize: Those of a work-group, likewise.
-        budget_minutes: Stop after so long; default when all is measured.
-        timeout_s: Time limit of a kernel at one size on one device, compilation included.
-        seconds: How long that is repeated at most for a median within 5 %.
-        seed: Of the arguments.
-        progress: Called with a line of text after each kernel.
-
-    Raises:
-        InputError: There is no kernel or no such device, a number is out of its range, or the table is something else.
-        OutputError: The table can't be written.
-        NccError: The package pyopencl, drivers or all devices are missing.
-    """
+    """Time OpenCL kernels on your devices; run again with the same table to resume after a stop."""
     path = Path(output)
     grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
     if path.suffix != ".parquet":

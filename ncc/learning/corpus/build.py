@@ -183,31 +183,7 @@ def build_corpus(
     file_seconds: float = ITEM_SECONDS,
     memory_bytes: int | None = None,
 ) -> CorpusReport:
-    """Compile, read and count every file of a recipe; called again, resume where it was stopped.
-
-    Args:
-        recipe: Recipe in TOML, a folder of code, or a `ncc.learning.corpus.recipe.Recipe`.
-        output: Folder of the corpus: ``width-N/counts.*``, ``report.json`` and ``shards/``.
-        jobs: Worker processes; default one a core.
-        ir: Folder that keeps the compiled IR for a later build of the same files with the same options, so that another
-            abstraction or width costs no compilation. Changed headers are not noticed.
-        options: Header paths, macros, flags and compilation database for all sources; other options are the recipe's.
-        scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
-        executor: Any other executor to work on instead, under the same condition. It is not watched: a file that ends
-            or holds up one of its workers ends or holds up the build.
-        progress: Called with a line of text after each batch.
-        file_seconds: Time limit of a file, without its compilation; a file that exceeds it is a failure.
-        memory_bytes: Memory limit of a worker; default NCC_MEMORY_GB, then the machine's memory divided by the number
-            of workers, but not less than 4 GiB.
-
-    Returns:
-        Numbers of files, lines, statements and pairs, and the files that failed.
-
-    Raises:
-        InputError: The recipe can't be read, no file matches, or the folder holds another recipe's corpus.
-        OutputError: A folder can't be written, or another build or training writes to it.
-        NccError: Workers can't be started, one of an executor was killed, or no scheduler answers.
-    """
+    """Compile, read and count every file of a recipe; run again to resume after a stop."""
     folder = Path(output).absolute()  # workers may stand in another folder
     ir_folder = Path(ir).absolute() if ir else None
     check_positive(jobs=jobs, file_seconds=file_seconds, memory_bytes=memory_bytes)

@@ -126,29 +126,7 @@ def train_embedding(
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Embedding:
-    """Train statement vectors on the counts of corpora. Under torchrun the ranks share the work.
-
-    Args:
-        corpora: Folders that `build_corpus` made.
-        output: Folder that gets the embedding.
-        config: Options of the training.
-        threads: Threads of the matrix products.
-        device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
-        extend: An embedding, its folder, or "shipped": instead of training, induce vectors for the words of the corpora
-            that it lacks, and keep its own. Of the options only ``context_width`` and ``min_count`` matter.
-        about: Additional fields of the card, such as the command.
-        progress: Called with a line of text after each epoch, on rank 0.
-
-    Returns:
-        The embedding, on all ranks.
-
-    Raises:
-        InputError: A value is out of its range, or the corpora can't be used together.
-        AssetError: A folder holds no corpus, or a damaged one.
-        OutputError: A folder can't be written.
-
-    Reference: Ben-Nun et al. 2018, section 4.
-    """
+    """Train statement vectors on the counts of corpora."""
     folder = None if output is None else Path(output)
     check_positive(threads=threads)
     check_folder(folder)

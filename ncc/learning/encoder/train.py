@@ -47,37 +47,7 @@ def train_encoder(
     card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "LinearEncoder | LSTMEncoder":
-    """Train an encoder on classes of programs and on builds of the same functions, and write it.
-
-    Under torchrun the ranks of an LSTM share the work; run again to resume after a stop.
-
-    Args:
-        output: Folder of the encoder.
-        programs: Folder with a folder of programs for each class; default POJ-104.
-        classes: Classes to learn from: names, and ranges of numbers.
-        per_class: Programs per class, drawn at random; default all.
-        levels: Optimization levels of the programs.
-        functions: Recipe of a corpus, or a folder of code; each file is compiled at all levels that its source names.
-        functions_from: Linear encoder, or its folder, whose part for functions is kept instead; classes are learned
-            anew.
-        clangs: Further compilers; each file is compiled by them at its first and third level as well.
-        embedding: Vectors of statements that the LSTM starts from; default the ones that ship with ncc.
-        config: Model and options.
-        jobs: Compilers to run in parallel.
-        device: Device that the LSTM is trained on, "cpu" or "cuda".
-        cache: Folder that keeps IR; default the user's cache.
-        data: Folder of data sets; default NCC_DATA, then the cache.
-        card: Further entries of the model card.
-        progress: Called with lines of text.
-
-    Returns:
-        The encoder.
-
-    Raises:
-        InputError: There are too few programs or functions, or an unknown class, level or compiler.
-        DataError: POJ-104 is asked for and is missing or damaged.
-        OutputError: A folder can't be written.
-    """
+    """Train the encoder: it places programs of a class, and builds of a function, near each other."""
     from ncc.learning.corpus.recipe import load_recipe
     from ncc.learning.embedding.embedding import load_embedding
     from ncc.learning.encoder.network_numpy import LSTMEncoder

@@ -78,28 +78,7 @@ def classify(
     head: ClassifierHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> ClassPrediction:
-    """Say which problem a program solves.
-
-    Args:
-        source: C, C++ or IR; as for `ncc.embed`. A C or C++ program may lack its include lines.
-        top: Number of classes in the answer.
-        levels: Optimization levels, as "-O1", to compile source at; scores are averaged. Default those that the head
-            was trained on.
-        options: Other options of the compiler.
-        language: As for `ncc.embed`.
-        head: A head or its folder; default the one that ships with ncc.
-        embedding: The one that the head was trained on, or its folder; default the one that ships with ncc.
-
-    Returns:
-        The most probable classes, best first, and whether any fits.
-
-    Raises:
-        InputError: No function has code, ``top`` is below 1, ``levels`` is empty, or as for `ncc.embed`.
-        CompileError, IRError: as for `ncc.embed`.
-        AssetError: The head was trained on another embedding, and not on one that this one extends.
-
-    Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
-    """
+    """Say which problem a program solves."""
     if top < 1:
         raise InputError(f"top is {top}; expected 1 or more")
     head = load_classifier(head)

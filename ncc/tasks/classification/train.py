@@ -51,34 +51,7 @@ def train_classifier(
     card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClassifierHead | None:
-    """Train a classifier on labelled folders of programs. Under torchrun the ranks share the work.
-
-    Args:
-        folder: Folder with a folder of programs for each class; default POJ-104.
-        output: Folder of the classifier, and of a checkpoint that a stopped training resumes from.
-        levels: Optimization levels to compile programs at.
-        refit: Classifier, or its folder, to train further on all programs; its calibration and scores are kept.
-        embedding: Vectors to start from; default the ones that ship with ncc.
-        config: Options of the training.
-        jobs: Compilers to run in parallel.
-        device: "cpu" or "cuda"; under torchrun each rank takes a GPU of its own.
-        cache: Folder that keeps programs once read; default the user's cache.
-        data: Folder of data sets; default NCC_DATA, then the cache.
-        options: Options of the compiler other than the level.
-        card: Further entries of the model card.
-        progress: Called with lines of text, most of them on the first rank.
-
-    Returns:
-        The classifier; None on all ranks but the first.
-
-    Raises:
-        InputError: Too few programs, an unknown level, or no such compiler.
-        DataError: POJ-104 is asked for and is missing or damaged.
-        AssetError: The classifier to refit knows other classes, levels or words.
-        OutputError: A folder can't be written.
-
-    Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
-    """
+    """Train a classifier on labelled folders of programs; run again to resume after a stop."""
     check_positive(jobs=jobs)
     target = None if output is None else Path(output)
     check_folder(target)

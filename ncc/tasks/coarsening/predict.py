@@ -82,27 +82,7 @@ def predict_coarsening(
     head: CoarseningHead | str | os.PathLike[str] | None = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[CoarseningPrediction, ...]:
-    """Predict the best thread-coarsening factor for every kernel of a file.
-
-    Args:
-        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
-        device: One of the head's ``devices`` ("Cypress" HD 5900, "Tahiti" HD 7970, "Fermi" GTX 480, "Kepler" K20c);
-            None for any other.
-        options: How source is compiled.
-        language: As for `ncc.embed`.
-        head: A head or its folder; default the one that ships with ncc.
-        embedding: The one that it was trained on, or its folder, if on any; default the one that ships with ncc.
-
-    Returns:
-        One answer per kernel, in the order of the file.
-
-    Raises:
-        InputError: No kernel, an unknown device, or what `ncc.embed` raises.
-        CompileError, IRError: as for `ncc.embed`.
-        AssetError: The head was trained on another embedding, or is damaged.
-
-    Reference: Magni, Dubach, O'Boyle 2014 (task and data).
-    """
+    """Predict the best thread-coarsening factor for every kernel of a file."""
     head = load_coarsening_head(head)
     embedding_id = head.embedding_id if isinstance(head, LSTMHead) else None
     kernels = read_kernels(source, load_embedding(embedding), embedding_id, CompileOptions.of(options, language))

@@ -71,27 +71,7 @@ def train_coarsening(
     data: str | None = None,
     about: dict[str, Any] | None = None,
 ) -> CoarseningHead:
-    """Fit a thread-coarsening head to the PACT'14 table, scored on kernels held out.
-
-    Args:
-        output: Folder that gets the head.
-        model: "line": a line in the share of divergent statements, like the head that ships, where nothing is random;
-            "lstm": an ensemble of LSTMs on the kernel's statements in order.
-        embedding: Vectors that the LSTMs read; default those that ship with ncc.
-        seed: Random seed of the LSTMs' training.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        about: Further fields of the card, such as the command.
-
-    Returns:
-        The head, with its scores in the card.
-
-    Raises:
-        InputError: There is no such model.
-        DataError: The table or the IR is missing or damaged.
-        OutputError: The folder can't be written.
-
-    Reference: Magni, Dubach, O'Boyle 2014; Ben-Nun et al. 2018, section 6.3 (the LSTM's task).
-    """
+    """Fit a thread-coarsening head to the published times (PACT'14), scored on kernels held out."""
     folder = None if output is None else Path(output)
     check_folder(folder)
     if model not in ("line", "lstm"):

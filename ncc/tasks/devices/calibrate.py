@@ -32,29 +32,7 @@ def calibrate(
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "TimesHead":
-    """Measure kernels on the machine's devices and train a head on them; called again, it measures more.
-
-    Args:
-        output: Folder that gets the head, and the table ``times.parquet``.
-        budget_minutes: Time for measuring; training comes on top.
-        kernels: Files of OpenCL C, folders and globs; default the kernels that ship.
-        device: Numbers in `list_devices`, from 1, or parts of names; default all devices.
-        sizes: Work-items: a range in steps of 4, a list, or the numbers.
-        wgsize: Those of a work-group, likewise.
-        timeout_s: Time limit of a kernel at one size on one device, compilation included.
-        seconds: How long that is repeated at most for a median within 5 %.
-        seed: Of the arguments and of training.
-        about: What else the card is to say, such as the command.
-        progress: Called with a line of text after each launch.
-
-    Returns:
-        The head, with its scores in the card.
-
-    Raises:
-        InputError: A number is out of its range, there is no such device, or fewer than two.
-        OutputError: The folder can't be written.
-        NccError: The package pyopencl, drivers or all devices are missing, or too few kernels could be measured.
-    """
+    """Measure kernels on your devices and train a head on the times; run again to measure more."""
     from ncc.tasks.devices.train import train_devmap
 
     report = progress or (lambda _line: None)

@@ -175,31 +175,7 @@ def predict_device(
     head: AnyHead = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[DevicePrediction, ...]:
-    """Predicts the faster device for every kernel of a file.
-
-    Args:
-        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
-        transfer_bytes: Bytes moved between host and device.
-        wgsize: Work-items in a work-group.
-        global_size: Work-items of the launch. One of it and the bytes stands for the other, at four bytes a work-item
-            for each pointer argument, moved there and back.
-        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970), each against the same CPU; default "nvidia", or what the
-            head was trained on.
-        options: How source is compiled.
-        language: As for `ncc.embed`.
-        head: A head or its folder; default the one that ships with ncc for the platform.
-        embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
-
-    Returns:
-        One prediction a kernel, in the order of the file.
-
-    Raises:
-        InputError: No kernel, an unknown platform, a size out of its range, or what `ncc.embed` raises.
-        CompileError, IRError: as for `ncc.embed`.
-        AssetError: The head was trained on another embedding.
-
-    Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
-    """
+    """Predict the faster device for every kernel of a file."""
     head, kernels = read_inputs(source, platform, head, embedding, CompileOptions.of(options, language))
     return tuple(predict_kernel(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
 
@@ -215,25 +191,7 @@ def predict_device_curve(
     head: AnyHead = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[DeviceCurve, ...]:
-    """Predicts the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data.
-
-    Args:
-        source: As for `predict_device`.
-        transfer_bytes: Sizes to ask for, above 0 and ascending; default 1 KiB to 4 GiB.
-        wgsize: Work-items a work-group.
-        platform: As for `predict_device`.
-        options: How source is compiled.
-        language: As for `ncc.embed`.
-        head: A head or its folder; default the one that ships with ncc for the platform.
-        embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
-
-    Returns:
-        One curve a kernel, in the order of the file.
-
-    Raises:
-        InputError: As for `predict_device`, or sizes that are not ascending or not above 0.
-        CompileError, IRError, AssetError: As for `predict_device`.
-    """
+    """Predict the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data."""
     sizes = SIZES if transfer_bytes is None else np.asarray(transfer_bytes, np.float64)
     if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all() or not (np.diff(sizes) > 0).all():
         raise InputError("transfer_bytes: expected two sizes or more above 0, in ascending order")
@@ -253,28 +211,7 @@ def explain_device(
     head: AnyHead = None,
     embedding: AnyEmbedding | None = None,
 ) -> tuple[Explanation, ...]:
-    """Says which lines of each kernel drove the answer of `predict_device`.
-
-    Lines are known if the IR has debug information; source is compiled with it. Every statement is removed by itself
-    if there is none, or if all of them are on one line.
-
-    Args:
-        source: As for `predict_device`.
-        transfer_bytes: Bytes moved between host and device.
-        wgsize: Work-items a work-group.
-        global_size: Work-items of the launch, as for `predict_device`.
-        platform: As for `predict_device`.
-        options: How source is compiled.
-        language: As for `ncc.embed`.
-        head: A head or its folder; default the one that ships with ncc for the platform.
-        embedding: The one that it was trained on, or its folder; default the one that ships with ncc.
-
-    Returns:
-        One explanation a kernel, in the order of the file; effects are differences of log(CPU time / GPU time).
-
-    Raises:
-        InputError, CompileError, IRError, AssetError: As for `predict_device`; also for a kernel that is too large.
-    """
+    """Find the lines of each kernel that drove the answer of `predict_device`."""
     options = replace(CompileOptions.of(options, language), debug_lines=True)
     head, kernels = read_inputs(source, platform, head, embedding, options)
     return tuple(explain_kernel(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)

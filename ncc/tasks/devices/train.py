@@ -43,31 +43,7 @@ def train_devmap(
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> TimesHead:
-    """Fits a device head to the published times of a platform, or to tables of your own.
-
-    Args:
-        output: Folder that gets the head.
-        tables: Of times, see `ncc.kernels.measure.table.COLUMNS`, all of the same devices.
-        platform: Without tables, "amd" (Tahiti 7970) or "nvidia" (GTX 970).
-        model: With tables "gp" (Gaussian processes, the default) or "trees" (gradient boosting), both on sizes, what
-            kernels do and what a thread does at the launch, or "lstm", which reads statements and takes longer. Without
-            also "times", the default: processes for the suites, trees for CLgen's kernels, as in the head that ships.
-        embedding: Whose vectors of statements "lstm" reads; default the one that ships with ncc.
-        seed: Of the folds, and of all that is drawn in training.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        about: What else the card is to say, such as the command.
-        progress: Called with a line of text now and then.
-
-    Returns:
-        The head, with its scores in the card.
-
-    Raises:
-        InputError: There is no such platform, or no such model for what is learnt from.
-        DataError: A table, or the IR, is missing or damaged.
-        OutputError: The folder can't be written.
-
-    Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
-    """
+    """Fit a device head to measured times, scored on kernels and families held out."""
     folder = None if output is None else Path(output)
     check_folder(folder)
     embedding = load_embedding(embedding)

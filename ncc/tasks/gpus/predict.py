@@ -158,29 +158,7 @@ def predict_gpu(
     head: GpuHead | str | os.PathLike[str] | None = None,
     options: CompileOptions | None = None,
 ) -> tuple[GpuPrediction, ...]:
-    """Predict how long a launch of GPU kernels takes, and whether compute or the memory's bandwidth bounds it.
-
-    Arguments that are not given are read from the launch in the host code of the file, of its headers, or of the files
-    beside it, where constants and the program's arguments tell them; others may follow from the sizes.
-
-    Args:
-        source: As for `load_module`; CUDA, OpenCL C or IR.
-        grid: Blocks in each dimension, up to three; a number of one dimension.
-        block: Threads of a block, the same way.
-        arguments: Values of arguments by name, or by number from "0" on.
-        kernel: Name of one kernel, mangled or not; None for all that the file has.
-        program_arguments: What the program is called with, for host code that reads its sizes from there.
-        gpu: Name of a GPU; None for the one that the head was trained on.
-        head: A head or its folder; default the one that ships with ncc.
-        options: How source is compiled.
-
-    Returns:
-        An answer for each kernel.
-
-    Raises:
-        InputError: A size is out of range, there is no such kernel, argument or GPU, or the source holds no kernel.
-        CompileError, IRError, AssetError: As for `load_module` and `load_gpu_head`.
-    """
+    """Predict how long a launch of GPU kernels takes, and whether compute or the memory's bandwidth bounds it."""
     trained = load_gpu_head(head)
     spec = find_spec(gpu or trained.gpu)
     launch = Launch.of(grid, block, arguments or {})

@@ -77,25 +77,7 @@ def train_gpu(
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> GpuHead:
-    """Train a head that predicts launches on one GPU.
-
-    Args:
-        output: Folder that gets the head.
-        table: Measured launches, see `ncc.tasks.gpus.tables.read_launches`; default gpuFLOPBench's, of an RTX 3080.
-        sources: Folder of the sources that the table's are relative to; default the table's folder.
-        gpu: The GPU that the table was measured on.
-        options: How the sources are compiled; default by the Makefiles beside them.
-        seed: Of folds and of training.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        about: What else the card is to say, such as the command.
-        progress: Called with a line of text now and then.
-
-    Raises:
-        InputError: There is no such GPU or folder, the table is none that ncc reads, or it has fewer than four
-            programs whose kernels are found.
-        DataError: The files of gpuFLOPBench are missing or damaged.
-        OutputError: The folder can't be written.
-    """
+    """Fit a head to measured launches of GPU kernels on one card."""
     folder = None if output is None else Path(output)
     check_folder(folder)
     spec = find_spec(gpu)

@@ -65,31 +65,7 @@ def index(
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Index:
-    """Indexes every function of a code base, or updates an index; called again, it resumes after a stop.
-
-    Only files that changed are read again, and those that are gone are dropped. Files of other folders stay.
-
-    Args:
-        inputs: Folders, files and globs, or one of them.
-        output: Folder of the index.
-        options: How source is compiled; it is always compiled with lines.
-        pooling: How functions get vectors; as for `ncc.embed`.
-        embedding: As for `ncc.embed`; what is given as an object is kept in the index's folder.
-        encoder: The same.
-        jobs: Worker processes; if a file crashes, hangs or fills one, only that file fails.
-        scheduler: Address of a Dask scheduler to work on instead; its workers must see the files.
-        executor: Any other executor to work on instead, under the same condition.
-        progress: Called with a line of text after each batch of files.
-
-    Returns:
-        The index, open; its ``report`` says what became of the files.
-
-    Raises:
-        InputError: No input leads to a file, no file has a function, or the index has vectors of another kind.
-        AssetError: The index that is there is damaged.
-        OutputError: The folder can't be written, or something else is being written there.
-        NccError: Workers can't be started, or no scheduler answers.
-    """
+    """Index every function of a code base, or update an index; called again, resume after a stop."""
     inputs = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     options, folder = options or CompileOptions(), Path(output).absolute()
     check_folder(folder)
