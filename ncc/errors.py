@@ -37,13 +37,15 @@ class CompileError(NccError):
 
     Attributes:
         errors: The compiler's errors, a line each.
-        said: All that the compiler said.
+        stderr: All that the compiler said.
         timed_out: Whether it ran out of time: another run may do better.
     """
 
-    def __init__(self, message: str, errors: tuple[str, ...] = (), said: str = "", *, timed_out: bool = False) -> None:
+    def __init__(
+        self, message: str, errors: tuple[str, ...] = (), stderr: str = "", *, timed_out: bool = False
+    ) -> None:
         super().__init__(message)
-        self.errors, self.said, self.timed_out = errors, said, timed_out
+        self.errors, self.stderr, self.timed_out = errors, stderr, timed_out
 
 
 class IRError(NccError):

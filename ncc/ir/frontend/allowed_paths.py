@@ -5,12 +5,14 @@ every path in them counts as named. Landlock allows a folder with all below it. 
 is allowed by its parts, and one that holds everything of a user's by the sources and headers in it.
 """
 
+import functools
 import os
 import shutil
 import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,40 +24,105 @@ _CODE = (
     *(".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tpp", ".def"),
     *(".c", ".cc", ".cpp", ".cxx", ".cl", ".clh", ".cu", ".cuh"),
 )
-_MOST_BYTES = 2**19
+_MAX_BYTES = 2**19
 """Of all paths together: they go on a command line."""
+_MAX_FILES = 200_000
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
-"""There also where TMPDIR names another."""
+"""There also if TMPDIR names another."""
 _SETTLED_NS = 10**8
 """A folder's time of change can be this far behind."""
 
+# os.path for what is asked thousands of times, in folders of thousands of files
+# ruff: noqa: PTH112, PTH114, PTH116, PTH118, PTH120
 
-@dataclass(frozen=True)
-class FolderSnapshot:
-    """What a look at folders found: them, with their times of change."""
 
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A folder and all below it that is not hidden, as seen once.
+
+    Attributes:
+        root: Path of the folder.
+        mtimes_ns: Folder → time of change.
+        folders, files: Folder → names in it that are not hidden.
+        mixed: Folders that can't be allowed whole, since they hold something hidden or unreadable.
+    """
+
+    root: str
     mtimes_ns: Mapping[str, int]
+    folders: Mapping[str, Sequence[str]]
+    files: Mapping[str, Sequence[str]]
+    mixed: frozenset[str]
 
     def is_current(self) -> bool:
-        """Whether another would find the same."""
-        try:
-            return all(os.stat(folder).st_mtime_ns == time_ns for folder, time_ns in self.mtimes_ns.items())  # noqa: PTH116 - thousands
-        except OSError:
-            return False
+        """Return True if another look would find the same."""
+        with suppress(OSError):
+            return all(os.stat(folder).st_mtime_ns == time_ns for folder, time_ns in self.mtimes_ns.items())
+        return False
+
+    @functools.cached_property
+    def paths(self) -> tuple[str, ...]:
+        """Paths that together stand for all of it."""
+        if not self.mixed:
+            return (self.root,)
+        folders = [os.path.join(parent, name) for parent in self.mixed for name in self.folders.get(parent, ())]
+        files = [os.path.join(parent, name) for parent in self.mixed for name in self.files.get(parent, ())]
+        files.sort(key=lambda name: not name.lower().endswith(_CODE))
+        return _bounded(path for path in (*folders, *files) if path not in self.mixed and not os.path.islink(path))
+
+    @functools.cached_property
+    def by_name(self) -> Mapping[str, Sequence[str]]:
+        """Name of a file → its paths."""
+        paths: dict[str, list[str]] = {}
+        num_files = 0
+        for parent, names in self.files.items():
+            num_files += len(names)
+            if num_files > _MAX_FILES:
+                break
+            for name in names:
+                paths.setdefault(name, []).append(os.path.join(parent, name))
+        return paths
 
 
-@dataclass(frozen=True)
-class _Visible(FolderSnapshot):
-    """And the paths that stand for them."""
-
-    paths: tuple[str, ...]
+_trees: dict[str, Tree] = {}
 
 
-_known: dict[str, _Visible] = {}
+def look_at(folder: str) -> Tree:
+    """Look at a folder; what was seen before is used again while it is current."""
+    tree = _trees.get(folder)
+    if tree is None or not tree.is_current():
+        start_ns = time.time_ns()
+        tree = _walk(folder)
+        if max(tree.mtimes_ns.values(), default=start_ns) < start_ns - _SETTLED_NS:
+            _trees[folder] = tree
+    return tree
+
+
+def _walk(folder: str) -> Tree:
+    folders: dict[str, list[str]] = {}
+    files: dict[str, list[str]] = {}
+    mtimes_ns: dict[str, int] = {}
+    mixed: set[str] = set()
+
+    def mix(path: str) -> None:
+        """Mark a folder, and so those above it."""
+        while path not in mixed:
+            mixed.add(path)
+            if path != folder:
+                path = os.path.dirname(path)
+
+    for parent, names, file_names in os.walk(folder, onerror=lambda error: mix(error.filename)):
+        with suppress(OSError):  # gone meanwhile
+            mtimes_ns[parent] = os.stat(parent).st_mtime_ns
+        if any(name.startswith(".") for name in (*names, *file_names)):
+            mix(parent)
+        names[:] = [name for name in names if not name.startswith(".")]
+        folders[parent] = list(names)
+        files[parent] = [name for name in file_names if not name.startswith(".")]
+    return Tree(folder, mtimes_ns, folders, files, frozenset(mixed))
 
 
 def allowed_paths(source: str, given: Sequence[str | os.PathLike[str]]) -> Sequence[str]:
-    """Paths that stand for a source's own folder."""
+    """Return paths that stand for a source's own folder."""
     folder = os.path.normpath(Path(source).absolute().parent)
     for path in given:
         root = os.path.normpath(Path(path).absolute())
@@ -67,99 +134,51 @@ def allowed_paths(source: str, given: Sequence[str | os.PathLike[str]]) -> Seque
 
 
 def allowed_tree(folder: str | os.PathLike[str]) -> Sequence[str]:
-    """Paths that stand for all in a folder that is not hidden; of one that holds everything, for the code in it."""
+    """Return paths that stand for all in a folder that is not hidden; of a home or the like, for the code in it."""
     folder = str(Path(folder))  # without a slash at its end
-    if is_home_or_temp(folder):
-        return _code_in(folder)
-    known = _known.get(folder)
-    if known is None or not known.is_current():
-        began_ns = time.time_ns()
-        known = _look(folder)
-        if max(known.mtimes_ns.values(), default=began_ns) < began_ns - _SETTLED_NS:
-            _known[folder] = known
-    return known.paths
+    return _code_in(folder) if is_home_or_temp(folder) else look_at(folder).paths
 
 
 def is_home_or_temp(folder: str | os.PathLike[str]) -> bool:
-    """Is this the folder of a user, one above it, or one of everybody's temporary files?"""
+    """Return True for the folder of a user, one above it, and those of everybody's temporary files."""
     real = Path(folder).resolve()
-    if any(home.is_relative_to(real) for home in _homes()):
+    homes = {os.path.expanduser("~")}  # noqa: PTH111 - Path.home() fails without a home
+    with suppress(ImportError, KeyError):  # Windows; a user without an entry
+        import pwd
+
+        homes.add(pwd.getpwuid(os.getuid()).pw_dir)
+    if any(Path(home).resolve().is_relative_to(real) for home in homes):
         return True
     try:
         mode = real.stat().st_mode
     except OSError:
         return False
-    shared = mode & stat.S_ISVTX and mode & stat.S_IWOTH
-    return bool(shared) or real in {Path(path).resolve() for path in (*_TEMPORARY, tempfile.gettempdir())}
+    is_shared = mode & stat.S_ISVTX and mode & stat.S_IWOTH
+    return bool(is_shared) or real in {Path(path).resolve() for path in (*_TEMPORARY, tempfile.gettempdir())}
 
 
-def _homes() -> set[Path]:
-    homes = {os.path.expanduser("~")}  # noqa: PTH111 - Path.home() fails without a home
-    try:
-        import pwd
-
-        homes.add(pwd.getpwuid(os.getuid()).pw_dir)
-    except (ImportError, KeyError):  # Windows; a user without an entry
-        pass
-    return {Path(home).resolve() for home in homes}
-
-
-def _look(folder: str) -> _Visible:
-    listed: dict[str, tuple[list[str], list[str]]] = {}
-    mtimes_ns: dict[str, int] = {}
-    mixed: set[str] = set()
-
-    def mix(path: str) -> None:
-        """This folder, and so those above it, are allowed by their parts."""
-        while path not in mixed:
-            mixed.add(path)
-            if path != folder:
-                path = os.path.dirname(path)  # noqa: PTH120 - as os.walk writes them
-
-    for parent, names, files in os.walk(folder, onerror=lambda error: mix(error.filename)):
-        mtimes_ns[parent] = os.stat(parent).st_mtime_ns  # noqa: PTH116 - thousands
-        if any(name.startswith(".") for name in (*names, *files)):
-            mix(parent)
-        names[:] = [name for name in names if not name.startswith(".")]
-        listed[parent] = list(names), files
-    if not mixed:
-        return _Visible(mtimes_ns, (folder,))
-    parts = [os.path.join(parent, name) for parent in mixed for name in listed.get(parent, ((), ()))[0]]  # noqa: PTH118
-    files = [
-        os.path.join(parent, name)  # noqa: PTH118 - thousands
-        for parent in mixed
-        for name in listed.get(parent, ((), ()))[1]
-        if not name.startswith(".")
-    ]
-    files.sort(key=lambda name: not name.lower().endswith(_CODE))
-    allowed = [path for path in (*parts, *files) if path not in mixed and not os.path.islink(path)]  # noqa: PTH114
-    return _Visible(mtimes_ns, tuple(_bounded(allowed)))
+def _code_in(folder: str) -> Sequence[str]:
+    """Return sources and headers: no link, which could lead anywhere, and no folder, which would bring all below it."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        return _bounded(
+            entry.path
+            for entry in entries
+            if entry.name.lower().endswith(_CODE)
+            and not entry.name.startswith(".")
+            and entry.is_file(follow_symlinks=False)
+        )
+    return ()
 
 
-def _code_in(folder: str) -> list[str]:
-    """Sources and headers: no link, which could lead anywhere, and no folder, which would bring all below it."""
-    try:
-        with os.scandir(folder) as entries:
-            return _bounded(
-                entry.path
-                for entry in entries
-                if entry.name.lower().endswith(_CODE)
-                and not entry.name.startswith(".")
-                and entry.is_file(follow_symlinks=False)
-            )
-    except OSError:
-        return []
-
-
-def _bounded(paths: Iterable[str]) -> list[str]:
-    """The first of them, as many as a command line holds."""
-    found, left = [], _MOST_BYTES
+def _bounded(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the first of them, as many as a command line holds."""
+    bounded, left = [], _MAX_BYTES
     for path in paths:
         left -= len(os.fsencode(path)) + len("--read  ")
         if left < 0:
             break
-        found.append(path)
-    return found
+        bounded.append(path)
+    return tuple(bounded)
 
 
 # Headers and libraries of the system, as far as programs of every user may read them; /nix and /gnu hold packages.
@@ -192,7 +211,7 @@ def compile_permissions(
     *,
     writable: Sequence[str] = (),
 ) -> Permissions:
-    """What a compilation may use."""
+    """Return what a compilation may use."""
     read = [
         *_SYSTEM,
         str(OWN_HEADERS),
@@ -214,7 +233,7 @@ def compile_permissions(
 
 
 def _named_by(flags: Sequence[str]) -> Iterator[str]:
-    """Every path in flags, and words that may be one: what does not exist allows nothing."""
+    """Yield every path in flags, and words that may be one: what does not exist allows nothing."""
     folder_too = quoted = False
     for flag in flags:
         if flag.startswith(_NO_PATHS) or flag == "-Xclang":
@@ -229,35 +248,28 @@ def _named_by(flags: Sequence[str]) -> Iterator[str]:
             path = flag.removeprefix("@")
         if path:
             # -iquote is what ncc writes for a source's own folder, that of a user's home among them
-            yield from allowed_tree(path) if quoted and os.path.isdir(path) else (path,)  # noqa: PTH112 - see below
-            if folder_too and os.path.exists(path):  # noqa: PTH110 - a flag may not name a file at all
+            yield from allowed_tree(path) if quoted and os.path.isdir(path) else (path,)
+            if folder_too and os.path.exists(path):  # noqa: PTH110 - a flag may name no file at all
                 yield from allowed_tree(Path(path).parent)
             folder_too = quoted = False
 
 
 def _programs(name: str, *, depth: int = 2) -> Iterator[str]:
-    """A program with its installation; of a script, those of its interpreter as well."""
-    found = shutil.which(name)
-    if found is None:
+    """Yield a program with its installation; of a script, those of its interpreter as well."""
+    program = shutil.which(name)
+    if program is None:
         return
-    for path in dict.fromkeys((Path(found).absolute(), Path(found).resolve())):
+    for path in dict.fromkeys((Path(program).absolute(), Path(program).resolve())):
         yield str(path)
         prefix = path.parent.parent if path.parent.name == "bin" else path.parent
         if is_home_or_temp(prefix) or str(prefix) in ("/usr", "/usr/local"):
             yield from (str(prefix / part) for part in _PARTS)
         else:
             yield str(prefix)
-    words = _interpreter(found)
-    if words and depth:
+    line = b""
+    with suppress(OSError), Path(program).open("rb") as file:
+        line = file.readline(512)
+    if line.startswith(b"#!") and depth:
         yield from ("/bin", "/usr/bin")  # what scripts live by
-        for word in words:
+        for word in os.fsdecode(line[2:]).split():
             yield from _programs(word, depth=depth - 1)
-
-
-def _interpreter(path: str) -> list[str]:
-    try:
-        with Path(path).open("rb") as file:
-            line = file.readline(512)
-    except OSError:
-        return []
-    return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []

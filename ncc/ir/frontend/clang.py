@@ -4,7 +4,6 @@ The bundled clang is made independent of the machine: its own C and C++ headers 
 (C++ library, clang's builtins, C library, kernel), headers of other libraries under /usr/include last.
 """
 
-import functools
 import importlib.util
 import os
 import platform
@@ -19,14 +18,7 @@ from ncc.ir.frontend.options import DEFAULT_CXX, CompileOptions
 
 @dataclass(frozen=True, kw_only=True)
 class Clang:
-    """A clang and where its name came from.
-
-    Attributes:
-        argv: What starts it; flags follow.
-        origin: In words, for error messages.
-        headers: The folder of headers that come with the bundled clang; None for a user's own clang,
-            which has its own.
-    """
+    """A clang, where its name came from, and the bundled one's headers (None for a user's own, which has its own)."""
 
     argv: tuple[str, ...]
     origin: str
@@ -41,24 +33,15 @@ def find_compiler(clang: str | None = None) -> Clang:
             # Not through a Path, which would turn "./clang" into a name to look for on PATH.
             executable = str(Path(name).expanduser()) if name.startswith("~") else name
             return Clang(argv=(executable,), origin=origin, headers=None)
-    folder = _ziglang_folder()
-    if folder is None:
+    folders = _package_folders("ziglang")
+    if not folders:
         raise CompileError(
             "no compiler: the ziglang package, which brings one, is not installed; "
             "`pip install ziglang`, or name a clang with the clang option or NCC_CLANG"
         )
-    zig = folder / ("zig.exe" if os.name == "nt" else "zig")
+    zig = folders[0] / ("zig.exe" if os.name == "nt" else "zig")
     # `zig clang` is the plain driver; `zig cc` would add sanitizers and flags of its own.
-    return Clang(argv=(str(zig), "clang"), origin="the bundled ziglang package", headers=folder / "lib")
-
-
-@functools.cache
-def _ziglang_folder() -> Path | None:
-    """Where the wheel lies, found without importing it."""
-    spec = importlib.util.find_spec("ziglang")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    return Path(spec.submodule_search_locations[0])
+    return Clang(argv=(str(zig), "clang"), origin="the bundled ziglang package", headers=folders[0] / "lib")
 
 
 OWN_HEADERS = Path(__file__).parent
@@ -134,37 +117,37 @@ def _isystem(*folders: Path) -> list[str]:
     return [part for folder in folders for part in ("-isystem", str(folder))]
 
 
-_VARIABLE = "NCC_CUDA_PATH"
-_CUDA_VERSION = re.compile(rb"^#define\s+CUDA_VERSION\s+(\d{4,6})\b", re.MULTILINE)
-_OF_TORCH = re.compile(r"error: '(?:torch|ATen|c10)/[^']+' file not found")
+_CUDA_PATH = "NCC_CUDA_PATH"
+_TORCH_HEADER = r"error: '(?:torch|ATen|c10)/[^']+' file not found"
 _OLDEST, _NEWEST = 9, 13
 _TOOLKIT_INCLUDES = ("include", "targets/x86_64-linux/include", "targets/sbsa-linux/include")
 _NVIDIA_WHEELS = ("cu13", "cuda_runtime", "cuda_cccl", "curand", "cublas")
 
 
 def toolkit_flags(named: str | None) -> tuple[str, ...]:
-    """Flags by which headers of a toolkit are found, after all others."""
-    folders = _of_toolkit(named, "") if named else _of_toolkit(os.environ.get(_VARIABLE), f"{_VARIABLE}: ")
-    folders = folders or _of_wheels()
+    """Return flags by which headers of a toolkit are found, after all others."""
+    folders = _toolkit_folders(named, "") if named else _toolkit_folders(os.environ.get(_CUDA_PATH), f"{_CUDA_PATH}: ")
+    includes = [root / name / "include" for root in _package_folders("nvidia") for name in _NVIDIA_WHEELS]
+    folders = folders or [folder for include in includes if include.is_dir() for folder in _with_libraries(include)]
     # CUDA's C++ core libraries look into NVIDIA's half floats and its version, and have ours, with the operations alone
     own = ("-DCCCL_DISABLE_FP16_SUPPORT", "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK") if folders else ()
     return (*own, *(part for folder in folders for part in ("-idirafter", str(folder))))
 
 
 def with_extensions(options: CompileOptions, errors: Sequence[str], language: str) -> CompileOptions | None:
-    """Options by which PyTorch's headers are found, where one of them is what a compiler did not find; else None."""
-    spec = importlib.util.find_spec("torch") if any(map(_OF_TORCH.search, errors)) else None
-    roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
-    includes = [root / "include" for root in roots if (root / "include" / "torch").is_dir()]
+    """Return options by which PyTorch's headers are found, if one of them is what a compiler did not find."""
+    is_missing = any(re.search(_TORCH_HEADER, error) for error in errors)
+    includes = [root / "include" for root in _package_folders("torch")] if is_missing else []
+    includes = [include for include in includes if (include / "torch").is_dir()]
     folders = [folder for include in includes for folder in (include, include / "torch/csrc/api/include")]
     if not folders or str(folders[-1]) in options.flags:
         return None
     declared = ("-DUSE_CUDA",) if language == "cuda" else ()
-    found = tuple(part for folder in folders for part in ("-idirafter", str(folder)))
-    return replace(options, flags=(*declared, *found, *options.flags))
+    flags = (part for folder in folders for part in ("-idirafter", str(folder)))
+    return replace(options, flags=(*declared, *flags, *options.flags))
 
 
-def _of_toolkit(named: str | None, origin: str) -> list[Path]:
+def _toolkit_folders(named: str | None, origin: str) -> list[Path]:
     if not named:
         return []
     root = Path(named).expanduser().absolute()
@@ -173,8 +156,8 @@ def _of_toolkit(named: str | None, origin: str) -> list[Path]:
         raise InputError(
             f"{origin}{named}: not a CUDA toolkit: expected a folder with include/cuda.h, such as /usr/local/cuda"
         )
-    found = _CUDA_VERSION.search((include / "cuda.h").read_bytes())
-    version = int(found[1]) // 1000 if found else None
+    match = re.search(rb"(?m)^#define\s+CUDA_VERSION\s+(\d{4,6})\b", (include / "cuda.h").read_bytes())
+    version = int(match[1]) // 1000 if match else None
     if version is None or not _OLDEST <= version <= _NEWEST:
         raise InputError(
             f"{origin}{named}: a CUDA toolkit of {f'version {version}' if version else 'an unknown version'}; expected "
@@ -183,16 +166,15 @@ def _of_toolkit(named: str | None, origin: str) -> list[Path]:
     return _with_libraries(include)
 
 
-def _of_wheels() -> list[Path]:
-    spec = importlib.util.find_spec("nvidia")
-    roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
-    includes = [root / name / "include" for root in roots for name in _NVIDIA_WHEELS]
-    return [folder for include in includes if include.is_dir() for folder in _with_libraries(include)]
-
-
 def _with_libraries(include: Path) -> list[Path]:
-    """A folder of headers, and that of the C++ core libraries (CUB, Thrust, libcu++), which moved with version 13."""
+    """Return a folder of headers, and that of the C++ core libraries, which moved with version 13."""
     return [folder for folder in (include / "cccl", include) if folder.is_dir()]
+
+
+def _package_folders(name: str) -> Sequence[Path]:
+    """Find where a package lies, without importing it."""
+    spec = importlib.util.find_spec(name)
+    return tuple(map(Path, spec.submodule_search_locations or ())) if spec else ()
 
 
 # Old code that compilers took with a warning for decades, and now refuse.

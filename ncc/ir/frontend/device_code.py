@@ -20,32 +20,32 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.run import CompiledSource, FinishedProcess, run_compiler
 from ncc.ir.frontend.scopes import Scopes
 
-_MOST_HEADERS, _MOST_ROUNDS, _MOST_IN_FUNCTION = 60, 40, 6
-MOST_TOLD = 10
-"""Of what is left out."""
-_MOST_BYTES, _LONGEST_HEAD = 2**25, 1000
+_MAX_HEADERS, _MAX_ROUNDS, _MAX_IN_FUNCTION = 60, 40, 6
+MAX_LISTED = 10
+"""Skipped functions in a message."""
+_MAX_CHARS, _MAX_HEAD = 2**25, 1000
 _LIBRARIES = {
     **{name: name for name in ("thrust", "cub", "cooperative_groups")},
     **dict.fromkeys(("cuda", "cuda_pipeline", "cuda_pipeline_primitives"), "libcudacxx"),
 }
 _WITHOUT_PYTHON = OWN_HEADERS / "cuda" / "python"
 _DEEP = Path("a/b/c/d/e/f/g/h")
-_NOT_FOUND = re.compile(r"error: '([^']+)' file not found")
-_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$', re.MULTILINE)
-_SAID = re.compile(r"^<stdin>:(\d+):(\d+): (error|fatal error|note|warning): (.*)$", re.MULTILINE)
-_HOST = re.compile(r"reference to __host__ (?:function|variable) '")
+_NOT_FOUND = r"error: '([^']+)' file not found"
+_MARKER = r'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$'
+_MESSAGE = r"(?m)^<stdin>:(\d+):(\d+): (error|fatal error|note|warning): (.*)$"
+_HOST = r"reference to __host__ (?:function|variable) '"
 _NOT_VIABLE = tuple(f"call to __host__ function from {kind} function" for kind in ("__device__", "__global__"))
 _BOTH = "__attribute__((host)) __attribute__((device)) "
-_TEMPLATE_HEAD = re.compile(r"(?:\s*template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)+\s*")
+_TEMPLATE_HEAD = r"(?:\s*template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)+\s*"
 _ARGUMENTS = r"<(?:[^<>;{}()]|<[^<>;]*>|\([^()]*\))*>"
-_LAUNCH = re.compile(rf"(?<![\w:])((?:::)?[A-Za-z_][\w:]*\s*(?:{_ARGUMENTS})?)\s*<<<")
-_INSTANCE = re.compile(rf"(?<![\w:])(?:::)?(?:[A-Za-z_]\w*::)*([A-Za-z_]\w*)\s*{_ARGUMENTS}(?!\s*<<<)")
+_LAUNCH = rf"(?<![\w:])((?:::)?[A-Za-z_][\w:]*\s*(?:{_ARGUMENTS})?)\s*<<<"
+_INSTANCE = rf"(?<![\w:])(?:::)?(?:[A-Za-z_]\w*::)*([A-Za-z_]\w*)\s*{_ARGUMENTS}(?!\s*<<<)"
 _GLOBAL = "__attribute__((global))"
-_ATTRIBUTE = re.compile(r"__attribute__\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)")
-_NAME = re.compile(r"[^(){};]*?([A-Za-z_]\w*)\s*\(")
-_BRANCH = re.compile(r"\s*(else\b)?\s*(if\b)?")
-_ELSE = re.compile(r"[;}]?\s*else\b")
-_KERNEL = re.compile(rb"^define [^\n@]*\b(?:ptx_kernel|amdgpu_kernel) ", re.MULTILINE)
+_ATTRIBUTE = r"__attribute__\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)"
+_NAME = r"[^(){};]*?([A-Za-z_]\w*)\s*\("
+_BRANCH = r"\s*(else\b)?\s*(if\b)?"
+_ELSE = r"[;}]?\s*else\b"
+_KERNEL = rb"(?m)^define [^\n@]*\b(?:ptx_kernel|amdgpu_kernel) "
 
 
 def compile_device_code(
@@ -54,11 +54,12 @@ def compile_device_code(
     options: CompileOptions,
     readable: Sequence[str | os.PathLike[str]],
 ) -> CompiledSource | None:
-    """Compiles what can be compiled of a file's device code."""
+    """Compile what can be compiled of a file's device code."""
     run = _Runs(compiler, source, options, readable)
     try:
         text, empty = run.preprocess()
-        code = _DeviceCodePruner(text, (*options.searched, *_last_folders(run.options.flags))).compile(run)
+        last = (folder for flag, folder in pairwise(run.options.flags) if flag == "-idirafter")
+        code = _DeviceCodePruner(text, (*options.searched, *last)).compile(run)
     except CompileError as error:
         if error.timed_out:
             raise CompileError(
@@ -69,34 +70,36 @@ def compile_device_code(
         return None
     if code is None:
         return None
-    if not _KERNEL.search(code[0]):
+    ir, skipped = code
+    if not re.search(_KERNEL, ir):
         if not empty:
             return None
-        raise _nothing_left(run.name, code[1], empty)
+        raise _nothing_left(run.name, skipped, empty)
+    command = compile_command(compiler, "cuda", None if isinstance(source, bytes) else source, run.options)
     return CompiledSource(
-        ir=code[0],
-        command=compile_command(compiler, "cuda", None if isinstance(source, bytes) else source, run.options),
+        ir=ir,
+        command=command,
         language="cuda",
         warnings="",
-        skipped_functions=tuple(code[1].items()),
+        skipped_functions=tuple(skipped.items()),
         empty_headers=tuple(empty),
     )
 
 
-def _nothing_left(name: str, skipped_functions: dict[str, str], empty: Sequence[str]) -> CompileError:
-    why = "when what does not compile is left out" if skipped_functions else "without headers that are not there"
+def _nothing_left(name: str, skipped: dict[str, str], empty: Sequence[str]) -> CompileError:
+    why = "when what does not compile is left out" if skipped else "without headers that are not there"
     lines = [f"{name}: no kernel is left {why}"]
-    lines += [f"{function}: {reason}" for function, reason in list(skipped_functions.items())[:MOST_TOLD]]
-    if len(skipped_functions) > MOST_TOLD:
-        lines.append(f"and {len(skipped_functions) - MOST_TOLD} more functions")
+    lines += [f"{function}: {reason}" for function, reason in list(skipped.items())[:MAX_LISTED]]
+    if len(skipped) > MAX_LISTED:
+        lines.append(f"and {len(skipped) - MAX_LISTED} more functions")
     lines.append(f"headers that were not found: {', '.join(empty)}; where they are on this machine: -I FOLDER")
     if parts := sorted({library for header in empty if (library := _library_of(header)) in _LIBRARIES}):
         lines.append(f"of {', '.join(parts)} ncc has a part; all of it: ncc's extra cuda, or --cuda-path")
-    return CompileError("\n  ".join(lines), tuple(skipped_functions.values()))
+    return CompileError("\n  ".join(lines), tuple(skipped.values()))
 
 
 class _Runs:
-    """Runs of the compiler on one file."""
+    """Runs of the compiler on one file, all within its time."""
 
     def __init__(
         self,
@@ -110,7 +113,7 @@ class _Runs:
         self.end = time.monotonic() + options.timeout_s
 
     def preprocess(self) -> tuple[str, list[str]]:
-        """The file as one text, and the headers that were not found."""
+        """Return the file as one text, and the headers that were not found."""
         empty: list[str] = []
         with tempfile.TemporaryDirectory(prefix="ncc-headers-") as folder:
             root = Path(folder, _DEEP)
@@ -121,30 +124,24 @@ class _Runs:
                 try:
                     return self._run(self.source, flags, self.readable).stdout.decode(errors="replace"), empty
                 except CompileError as error:
-                    found = next((found for line in error.errors if (found := _NOT_FOUND.search(line))), None)
-                    if found is None or found[1] in empty or len(empty) == _MOST_HEADERS:
+                    match = next(filter(None, (re.search(_NOT_FOUND, line) for line in error.errors)), None)
+                    if match is None or match[1] in empty or len(empty) == _MAX_HEADERS:
                         raise
                     if extended := with_extensions(self.options, error.errors, "cuda"):
                         self.options = extended
                         continue
-                    empty.append(found[1])
-                    path = Path(os.path.normpath(root / found[1].lstrip("/")))
+                    empty.append(match[1])
+                    path = Path(os.path.normpath(root / match[1].lstrip("/")))
                     if not path.is_relative_to(folder):
                         raise
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_text(_instead_of(found[1]))
+                    path.write_text(_replacement_header(match[1]))
 
     def compile(self, text: str) -> FinishedProcess | CompileError:
-        """IR of a preprocessed text, or what is said against it."""
-        own = (
-            "-DNCC_CUDA_PRELUDE_H",
-            "-w",
-            "-ferror-limit=0",
-            "-ftemplate-backtrace-limit=0",
-            "-fno-caret-diagnostics",
-        )
+        """Compile a preprocessed text; return a refusal as its error."""
+        own = ("-DNCC_CUDA_PRELUDE_H", "-w", "-ferror-limit=0", "-ftemplate-backtrace-limit=0")
         try:
-            return self._run(text.encode(), (*self.options.flags, *own), ())
+            return self._run(text.encode(), (*self.options.flags, *own, "-fno-caret-diagnostics"), ())
         except CompileError as error:
             if error.timed_out:
                 raise
@@ -161,26 +158,22 @@ class _Runs:
         return run_compiler(self.compiler, command, options, name=self.name, source=source, readable=readable)
 
 
-def _last_folders(flags: Sequence[str]) -> tuple[str, ...]:
-    return tuple(folder for flag, folder in pairwise(flags) if flag == "-idirafter")
-
-
 def _library_of(header: str) -> str:
     return header.split("/", maxsplit=1)[0].split(".", maxsplit=1)[0]
 
 
-def _instead_of(header: str) -> str:
-    """What a header that is not found holds: libraries whose names device code uses, or half floats for a .cuh."""
-    ours = _LIBRARIES.get(_library_of(header), "cuda_fp16" if header.endswith(".cuh") else "")
+def _replacement_header(name: str) -> str:
+    """Return what a missing header holds: libraries whose names device code uses, or half floats for a .cuh."""
+    ours = _LIBRARIES.get(_library_of(name), "cuda_fp16" if name.endswith(".cuh") else "")
     return f'#include "{OWN_HEADERS / "cuda" / ours}.h"\n' if ours else ""
 
 
 @dataclass(frozen=True)
 class _Error:
-    """An error of the compiler: its words, the places that it names, in order, and that of a host's declaration."""
+    """An error of the compiler: its text, the positions that it names, in order, and that of a host's declaration."""
 
     text: str
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     host: int | None = None
 
 
@@ -188,151 +181,138 @@ class _DeviceCodePruner:
     """A preprocessed text that ever more is left out of."""
 
     def __init__(self, text: str, searched: tuple[str, ...]) -> None:
-        if len(text) > _MOST_BYTES:
+        if len(text) > _MAX_CHARS:
             raise CompileError("too long a text")
-        self.markers = [line if _MARKER.match(line) else "" for line in text.split("\n")]
-        self.text, self.own = _without_markers(text, searched)
-        heads = (_ATTRIBUTE.sub("", head[:_LONGEST_HEAD]) for head in self.text.split(_GLOBAL)[1:])
-        self.kernels = frozenset(found[1] for head in heads if (found := _NAME.match(head)))
-        self.skipped_functions: dict[str, str] = {}
+        self.markers: list[str] = []
+        self.is_own: list[bool] = []
+        """Of each line: whether it is the source's own."""
+        lines, is_own = [], True
+        for line in text.split("\n"):
+            if marker := re.match(_MARKER, line):
+                is_ours = marker[2].startswith(("<", str(OWN_HEADERS))) and marker[2] != "<stdin>"
+                is_system = "3" in marker[3].split() and not marker[2].startswith(searched)
+                is_own = not is_system and not is_ours
+            lines.append("" if marker else line)
+            self.markers.append(line if marker else "")
+            self.is_own.append(is_own)
+        self.text = "\n".join(lines)
+        heads = (re.sub(_ATTRIBUTE, "", head[:_MAX_HEAD]) for head in self.text.split(_GLOBAL)[1:])
+        self.kernels = frozenset(match[1] for head in heads if (match := re.match(_NAME, head)))
+        self.skipped: dict[str, str] = {}
         self.shared: set[int] = set()
-        self.tries: dict[int, int] = {}  # by place of a function's brace; what is left out leaves its blanks
+        self.tries: dict[int, int] = {}  # by position of a function's brace; what is left out leaves its blanks
 
     def compile(self, run: _Runs) -> tuple[bytes, dict[str, str]] | None:
-        """IR and what was left out, with reasons; None where it does not end."""
-        for _ in range(_MOST_ROUNDS):
+        """Return IR and what was left out, with reasons; None if it does not end."""
+        for _ in range(_MAX_ROUNDS):
             result = run.compile(self.text)
             if isinstance(result, FinishedProcess):
-                return self._with_lines(run, result), self.skipped_functions
-            errors = self._errors(result.said)
+                if run.options.debug_lines:  # those of the source
+                    lines = zip(self.text.split("\n"), self.markers, strict=True)
+                    again = run.compile("\n".join(marker or line for line, marker in lines))
+                    result = again if isinstance(again, FinishedProcess) else result
+                return result.stdout, self.skipped
+            errors = self._errors(result.stderr)
             if not errors or not self._leave_out(errors):
                 return None
         return None
 
-    def _with_lines(self, run: _Runs, result: FinishedProcess) -> bytes:
-        """The IR, where lines are asked for with those of the source."""
-        if run.options.debug_lines:
-            lines = zip(self.text.split("\n"), self.markers, strict=True)
-            again = run.compile("\n".join(marker or line for line, marker in lines))
-            result = again if isinstance(again, FinishedProcess) else result
-        return result.stdout
-
-    def _errors(self, said: str) -> list[_Error]:
+    def _errors(self, stderr: str) -> list[_Error]:
         starts = [0]
         for line in self.text.splitlines(keepends=True):
             starts.append(starts[-1] + len(line.encode()))
-        found: list[_Error] = []
-        for line, column, kind, words in _SAID.findall(said):
+        encoded = None if self.text.isascii() else self.text.encode()
+        errors: list[_Error] = []
+        for line, column, kind, message in re.findall(_MESSAGE, stderr):
             if "error" in kind:
-                found.append(_Error(words, ()))
-            if found and int(line) < len(starts):
-                error, place = found[-1], self._place(starts[int(line) - 1] + int(column) - 1)
-                is_host = words.endswith("declared here") and _HOST.search(error.text)
-                host = place if is_host or words.endswith(_NOT_VIABLE) else error.host
-                found[-1] = _Error(error.text, (*error.places, place), host)
-        return found
-
-    def _place(self, byte: int) -> int:
-        if self.text.isascii():
-            return byte
-        return len(self.text.encode()[:byte].decode(errors="ignore"))
+                errors.append(_Error(message, ()))
+            if errors and int(line) < len(starts):
+                error, position = errors[-1], starts[int(line) - 1] + int(column) - 1
+                if encoded is not None:
+                    position = len(encoded[:position].decode(errors="ignore"))
+                is_host = message.endswith("declared here") and re.search(_HOST, error.text)
+                host = position if is_host or message.endswith(_NOT_VIABLE) else error.host
+                errors[-1] = _Error(error.text, (*error.positions, position), host)
+        return errors
 
     def _leave_out(self, errors: list[_Error]) -> bool:
         scopes, cuts = Scopes(self.text), dict[tuple[int, int], str]()
         for error in errors:
-            if error.host is not None and (at := self._beginning(scopes, error.host)) not in self.shared:
-                self.shared.add(at)
-                cuts[at, at - 1] = "__attribute__((device)) " if "__host__ variable" in error.text else _BOTH
+            if error.host is not None and (start := self._start(scopes, error.host)) not in self.shared:
+                self.shared.add(start)
+                cuts[start, start - 1] = "__attribute__((device)) " if "__host__ variable" in error.text else _BOTH
                 continue
-            place = next((place for place in error.places if self._is_own(place)), None)
-            if place is None:
+            own = (place for place in error.positions if self.is_own[self.text.count("\n", 0, place)])
+            position = next(own, None)
+            if position is None:
                 continue
-            begin, end, instead = self._cut(scopes, place, error.text)
-            if self.text[begin : end + 1].strip():
-                cuts[begin, end] = instead
+            start, end, replacement = self._cut(scopes, position, error.text)
+            if self.text[start : end + 1].strip():
+                cuts[start, end] = replacement
         done = -1
-        parts, at = [], 0
-        for (begin, end), instead in sorted(cuts.items(), key=lambda cut: (cut[0][0], -cut[0][1])):
-            if begin <= done:
+        parts, position = [], 0
+        for (start, end), replacement in sorted(cuts.items(), key=lambda cut: (cut[0][0], -cut[0][1])):
+            if start <= done:
                 continue
-            if end < begin:  # nothing is left out here
-                parts += [self.text[at:begin], instead]
-                at = begin
-                continue
-            parts += [self.text[at:begin], _blanked(self.text[begin : end + 1], instead)]
-            at, done = end + 1, end
-        self.text = "".join(parts) + self.text[at:]
+            parts += [self.text[position:start], _blanked(self.text[start : end + 1], replacement)]
+            position, done = end + 1, max(done, end)
+        self.text = "".join(parts) + self.text[position:]
         return bool(cuts)
 
-    def _beginning(self, scopes: Scopes, place: int) -> int:
-        """Where a declaration begins, behind its template's parameters."""
-        scope = scopes.at(place)[-1]
-        begin, end = scopes.unit(scope, place)
-        found = _TEMPLATE_HEAD.match(self.text, begin, end)
-        return found.end() if found else begin
+    def _start(self, scopes: Scopes, position: int) -> int:
+        """Return where a declaration starts, behind its template's parameters."""
+        start, end = scopes.unit(scopes.at(position)[-1], position)
+        match = re.compile(_TEMPLATE_HEAD).match(self.text, start, end)
+        return match.end() if match else start
 
-    def _is_own(self, place: int) -> bool:
-        return bool(self.own[self.text.count("\n", 0, place)])
-
-    def _cut(self, scopes: Scopes, place: int, reason: str) -> tuple[int, int, str]:
-        """First and last character of what is left out for an error, and what comes instead."""
-        around = scopes.at(place)
+    def _cut(self, scopes: Scopes, position: int, reason: str) -> tuple[int, int, str]:
+        """Return first and last character of what is left out for an error, and what replaces it."""
+        around = scopes.at(position)
         function = next((block for block in around if block.kind == "function"), None)
         if function is None:  # of a declaration, or of the head of a function
             scope = around[-1]
             while scope.is_whole and scope.parent:
                 scope = scope.parent
-            begin, end = scopes.unit(scope, place)
-            head = next((block for block in scope.blocks if begin <= block.open <= end), None)
+            start, end = scopes.unit(scope, position)
+            head = next((block for block in scope.blocks if start <= block.open <= end), None)
             if head is not None and head.kind == "function":
                 if head.is_device:
-                    self.skipped_functions.setdefault(head.name, reason)
-                elif self._launches(head.open, head.close):  # such as a macro's that tests begin with
-                    return begin, head.open - 1, f"void ncc_{begin}()"
-            return begin, end, ""
+                    self.skipped.setdefault(head.name, reason)
+                elif self._launches(head.open, head.close):  # such as a macro's that tests start with
+                    return start, head.open - 1, f"void ncc_{start}()"
+            return start, end, ""
+        whole = (*scopes.unit(function.parent or scopes.file, function.open), "")
         if function.is_device:
-            self.skipped_functions.setdefault(function.name, reason)
-            return (*scopes.unit(function.parent or scopes.file, function.open), "")
+            self.skipped.setdefault(function.name, reason)
+            return whole
         self.tries[function.open] = tries = self.tries.get(function.open, 0) + 1
         inner = around[-1]
-        if tries > 3 * _MOST_IN_FUNCTION or inner is function.parent:
-            return (*scopes.unit(function.parent or scopes.file, function.open), "")
-        if tries > 2 * _MOST_IN_FUNCTION:
+        if tries > 3 * _MAX_IN_FUNCTION or inner is function.parent:
+            return whole
+        if tries > 2 * _MAX_IN_FUNCTION:
             return function.open + 1, function.close - 1, self._launches(function.open, function.close)
-        begin, end = scopes.unit(inner, place)
-        launches = self._launches(begin, end)
-        statement = self.text[begin : end + 1]
+        start, end = scopes.unit(inner, position)
+        launches = self._launches(start, end)
+        statement = self.text[start : end + 1]
         body = f"{{ {launches} }}" if launches and launches.strip() not in statement else ";"
-        branch = _BRANCH.match(statement)  # whatever there is
+        branch = re.match(_BRANCH, statement)  # whatever there is
         is_else, is_if = branch.groups() if branch else (None, None)
-        if is_if and _ELSE.match(self.text, end):
+        if is_if and re.compile(_ELSE).match(self.text, end):
             body = f"if (0) {body}"
-        return begin, min(end, inner.close - 1), f"else {body}" if is_else else body
+        return start, min(end, inner.close - 1), f"else {body}" if is_else else body
 
-    def _launches(self, begin: int, end: int) -> str:
-        """Statements that need the kernels which are launched between two places, without their arguments."""
-        found = [launch[1] for launch in _LAUNCH.finditer(self.text, begin, end)]
-        found += [name[0] for name in _INSTANCE.finditer(self.text, begin, end) if name[1] in self.kernels]
-        names = dict.fromkeys(" ".join(name.split()) for name in found)
+    def _launches(self, start: int, end: int) -> str:
+        """Write statements that need the kernels which are launched between two positions, without their arguments."""
+        launched = [match[1] for match in re.compile(_LAUNCH).finditer(self.text, start, end)]
+        instances = re.compile(_INSTANCE).finditer(self.text, start, end)
+        launched += [match[0] for match in instances if match[1] in self.kernels]
+        names = dict.fromkeys(" ".join(name.split()) for name in launched)
         return " ".join(f"(void)(&{name});" for name in names if not name.startswith("if"))
 
 
-def _blanked(text: str, instead: str) -> str:
-    """What comes instead of a text, then blanks: as many lines, and where there is room as many characters."""
-    blank, end = re.sub(r"[^\n]", " ", text), len(instead)
-    while end < len(blank) and (more := len(instead) + blank.count("\n", 0, end)) > end:
+def _blanked(text: str, replacement: str) -> str:
+    """Return a replacement, then blanks: as many lines as the text, and if there is room as many characters."""
+    blank, end = re.sub(r"[^\n]", " ", text), len(replacement)
+    while end < len(blank) and (more := len(replacement) + blank.count("\n", 0, end)) > end:
         end = more
-    return instead + "\n" * blank.count("\n", 0, end) + blank[end:]
-
-
-def _without_markers(text: str, searched: tuple[str, ...]) -> tuple[str, list[bool]]:
-    """A preprocessed text without line markers, and of each of its lines whether it is the source's own."""
-    own, lines, is_own = list[bool](), [], True
-    for line in text.split("\n"):
-        if marker := _MARKER.match(line):
-            ours = marker[2].startswith(("<", str(OWN_HEADERS))) and marker[2] != "<stdin>"
-            is_system = "3" in marker[3].split() and not marker[2].startswith(searched)
-            is_own = not is_system and not ours
-        lines.append("" if marker else line)
-        own.append(is_own)
-    return "\n".join(lines), own
+    return replacement + "\n" * blank.count("\n", 0, end) + blank[end:]

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,36 +21,32 @@ from ncc.system.sandbox.limits import GIGABYTE, memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess, signal_name, temporary_file
 
 _MAX_ERRORS = 6
-_LONGEST_LINE = 1000
-_ERROR_LINE = re.compile(r"^(?:.*: )?(?:fatal )?error: ")
+_MAX_LINE = 1000
+_ERROR_LINE = r"^(?:.*: )?(?:fatal )?error: "
 # whole phrases: a compiler prints lines of the source as well
-_OUT_OF_MEMORY = re.compile(
-    r"^LLVM ERROR: out of memory|instance of 'std::bad_alloc'|what\(\):\s+std::bad_alloc|: Cannot allocate memory$",
-    re.MULTILINE,
+_OUT_OF_MEMORY = (
+    r"(?m)^LLVM ERROR: out of memory|instance of 'std::bad_alloc'|what\(\):\s+std::bad_alloc|: Cannot allocate memory$"
 )
-_NOT_OPENED = re.compile(r"error: (?:cannot open file|error reading|error opening) '(.+?)': Permission denied")
+_NOT_OPENED = r"error: (?:cannot open file|error reading|error opening) '(.+?)': Permission denied"
 # of #embed; the same is said of headers that no search path has, which have no reason to begin so
-_NOT_EMBEDDED = re.compile(r"^(.+?):\d+:\d+: fatal error: '([/.].+)' file not found")
-_NOT_FOUND = re.compile(r"error: '(?![/.])(.+?)' file not found")
+_NOT_EMBEDDED = r"^(.+?):\d+:\d+: fatal error: '([/.].+)' file not found"
+_NOT_FOUND = r"error: '(?![/.])(.+?)' file not found"
 # of C++20 and later: keywords, what takes one of them for another thing, and names of the library
-_LATER = re.compile(
+_LATER = (
     r"'(?:co_\w+|suspend_\w+|coroutine_\w+|concept|requires|consteval|constinit|char8_t|import|module|span|ranges|views"
     r"|format|source_location|jthread|\w+_ordering|same_as|integral|floating_point|numbers)'|error: expected template$"
 )
-_LIKE_A_MACRO = re.compile(r"(?:undeclared identifier|unknown type name) '([A-Z][A-Z0-9_]+)'")
+_LIKE_A_MACRO = r"(?:undeclared identifier|unknown type name) '([A-Z][A-Z0-9_]+)'"
 _KILLED_BY_SHELL = 128
 _SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
+_LITTLE_SPACE = 2**22
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledSource:
-    """What compiling gave.
+    """LLVM IR as text, in bytes, and how it was made.
 
     Attributes:
-        ir: LLVM IR as text, in bytes.
-        command: The command that printed it.
-        language: One of `LANGUAGES`.
-        warnings: What the compiler wrote to standard error; empty where it was content.
         skipped_functions: Functions of a CUDA or HIP file's device code that don't compile, each with the first error.
         empty_headers: Headers of a CUDA or HIP file that were not found, and were taken to be empty.
     """
@@ -65,14 +61,7 @@ class CompiledSource:
 
 @dataclass(frozen=True, kw_only=True)
 class FinishedProcess:
-    """What a compiler left.
-
-    Attributes:
-        returncode: Its exit code; negative for a signal.
-        stdout: Its output; empty where it failed.
-        stderr: Its messages; of long ones, beginning and end.
-        hit_output_limit: Whether it wrote as much as it may.
-    """
+    """Exit code (negative for a signal), output (empty if it failed), and messages of a compiler."""
 
     returncode: int
     stdout: bytes
@@ -83,17 +72,20 @@ class FinishedProcess:
 def compile_error(source: str, command: Sequence[str], finished: FinishedProcess) -> CompileError:
     """Describe a compiler run that failed, as an error to raise."""
     stderr = finished.stderr.decode(errors="replace")
-    errors = [line for line in stderr.splitlines() if _ERROR_LINE.match(line)]
+    errors = [line for line in stderr.splitlines() if re.match(_ERROR_LINE, line)]
     lines = [f"{source}: {_outcome(finished, stderr, bool(errors))}"]
-    lines += [f"  {_without_own_folder(line)[:_LONGEST_LINE]}" for line in errors[:_MAX_ERRORS]]
+    # the full path of a header of ours would look like the user's own file
+    plain = (line.replace(f"{OWN_HEADERS}{os.sep}", "ncc's own header ") for line in errors[:_MAX_ERRORS])
+    lines += [f"  {line[:_MAX_LINE]}" for line in plain]
     if len(errors) > _MAX_ERRORS:
         lines.append(f"  and more, {len(errors)} errors in all")
     if not errors:
-        lines += [f"  {line[:_LONGEST_LINE]}" for line in stderr.strip().splitlines()[:_MAX_ERRORS]]
+        lines += [f"  {line[:_MAX_LINE]}" for line in stderr.strip().splitlines()[:_MAX_ERRORS]]
     lines += [f"  {hint}" for hint in dict.fromkeys(filter(None, map(_advice, errors)))]
-    if any(map(_LATER.search, errors)) and [flag for flag in command if flag.startswith("-std=")] == [DEFAULT_CXX]:
+    text = "\n".join(errors)
+    if re.search(f"(?m){_LATER}", text) and [flag for flag in command if flag.startswith("-std=")] == [DEFAULT_CXX]:
         lines.append("  C++ is read as that of 2017; of a later standard, try --flag -std=c++20")
-    if macro := next(filter(None, map(_LIKE_A_MACRO.search, errors)), None):
+    if macro := re.search(_LIKE_A_MACRO, text):
         lines.append(f"  if {macro[1]} is a macro that a build or a host program defines: -D {macro[1]}=VALUE")
     return CompileError("\n".join(lines) + COMMAND_LINE + shlex.join(command), tuple(errors), stderr)
 
@@ -102,14 +94,11 @@ def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
     returncode = finished.returncode
     ended_by = -returncode if returncode < 0 else returncode - _KILLED_BY_SHELL
     if ended_by == _SIGXFSZ or finished.hit_output_limit:
-        return (
-            f"the compiler wrote more than {output_limit() / GIGABYTE:.3g} GB and was stopped; "
-            "NCC_OUTPUT_GB allows it more"
-        )
-    if _OUT_OF_MEMORY.search(stderr):
-        return (
-            f"the compiler needs more than {memory_limit() / GIGABYTE:.3g} GB of memory; NCC_MEMORY_GB allows it more"
-        )
+        limit = f"{output_limit() / GIGABYTE:.3g} GB"
+        return f"the compiler wrote more than {limit} and was stopped; NCC_OUTPUT_GB allows it more"
+    if re.search(_OUT_OF_MEMORY, stderr):
+        limit = f"{memory_limit() / GIGABYTE:.3g} GB"
+        return f"the compiler needs more than {limit} of memory; NCC_MEMORY_GB allows it more"
     if name := signal_name(returncode):
         reason = ", maybe for want of memory" if name == "SIGKILL" else ""
         return f"the compiler was ended by signal {name}{reason}"
@@ -119,15 +108,15 @@ def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
 
 
 def _advice(error: str) -> str | None:
-    """What to do about a file that was not found, or not allowed to be read though its user could; else None."""
-    if missing := _NOT_FOUND.search(error):
+    """Say what to do about a file that was not found, or not allowed to be read though its user could."""
+    if missing := re.search(_NOT_FOUND, error):
         return (
             f"where {missing[1]} is on this machine, give its folder: -I FOLDER; or name the whole project's folder "
             "as input, in which headers are looked for"
         )
-    if opened := _NOT_OPENED.search(error):
+    if opened := re.search(_NOT_OPENED, error):
         name = path = opened[1]
-    elif embedded := _NOT_EMBEDDED.search(error):
+    elif embedded := re.search(_NOT_EMBEDDED, error):
         name = embedded[2]
         path = os.path.join(os.path.dirname(embedded[1]), name)  # noqa: PTH118, PTH120 - an absolute name stays
     else:
@@ -144,15 +133,6 @@ def _advice(error: str) -> str | None:
     )
 
 
-def _without_own_folder(line: str) -> str:
-    """Name a header of ours by what it is: its full path would look like the user's own file."""
-    return line.replace(f"{OWN_HEADERS}{os.sep}", "ncc's own header ")
-
-
-_NO_SPACE = b"No space left on device"
-_LITTLE_SPACE = 2**22
-
-
 def run_compiler(
     compiler: Clang,
     command: Sequence[str],
@@ -164,85 +144,69 @@ def run_compiler(
     writable: Sequence[str] = (),
 ) -> FinishedProcess:
     """Run a command of `compile_command`."""
+    text, file = (source, None) if isinstance(source, bytes) else (None, source)
     try:
         path = _executable(compiler.argv[0])
-        permissions = compile_permissions(
-            replace(compiler, argv=(path, *compiler.argv[1:])),
-            options,
-            source if isinstance(source, str) else None,
-            readable,
-            writable=writable,
-        )
-        finished = _run(
-            (path, *command[1:]),
-            stdin=source if isinstance(source, bytes) else None,
-            environment=_environment(compiler),
-            timeout_s=options.timeout_s,
-            permissions=permissions,
-        )
+        started = replace(compiler, argv=(path, *compiler.argv[1:]))
+        permissions = compile_permissions(started, options, file, readable, writable=writable)
+        finished = _run((path, *command[1:]), text, compiler, options, permissions)
     except subprocess.TimeoutExpired as error:
         raise CompileError(
             f"{name}: the compiler did not finish within {options.timeout_s:g} seconds and was stopped; "
-            f"a larger time limit (--timeout, timeout_s) gives it longer\ncommand: {shlex.join(command)}",
+            f"a larger time limit (--timeout, timeout_s) gives it longer{COMMAND_LINE}{shlex.join(command)}",
             timed_out=True,
         ) from error
     except OSError as error:
         raise CompileError(
             f"{name}: can't start the compiler {compiler.argv[0]!r}, which {compiler.origin} names: "
-            f"{error.strerror}\ncommand: {shlex.join(command)}"
+            f"{error.strerror}{COMMAND_LINE}{shlex.join(command)}"
         ) from error
-    if isinstance(source, str):  # the compiler knows it by its whole path
-        said = finished.stderr.replace(os.fsencode(f"{command[-1]}:"), os.fsencode(f"{name}:"))
-        finished = replace(finished, stderr=said)
+    if file is not None:  # the compiler knows it by its whole path
+        stderr = finished.stderr.replace(os.fsencode(f"{command[-1]}:"), os.fsencode(f"{name}:"))
+        finished = replace(finished, stderr=stderr)
     if finished.returncode != 0:
         raise compile_error(name, command, finished)
     return finished
 
 
 def _run(
-    command: Sequence[str],
-    *,
-    stdin: bytes | None,
-    environment: Mapping[str, str],
-    timeout_s: float,
-    permissions: Permissions,
+    command: Sequence[str], text: bytes | None, compiler: Clang, options: CompileOptions, permissions: Permissions
 ) -> FinishedProcess:
     """Run a command to its end, confined and within the limits of `ncc.system.sandbox.limits`."""
-    most = output_limit()
-    limited = confine(command, permissions, memory_bytes=memory_limit(), file_bytes=most, end_with_parent=True)
+    max_bytes = output_limit()
+    limited = confine(command, permissions, memory_bytes=memory_limit(), file_bytes=max_bytes, end_with_parent=True)
     with ExitStack() as files:
         # files, not pipes: what a compiler writes without end fills them up to the limit, not this process's memory
-        given = subprocess.DEVNULL if stdin is None else temporary_file(files, stdin)
+        stdin = subprocess.DEVNULL if text is None else temporary_file(files, text)
         stdout = temporary_file(files)
-        process = files.enter_context(WatchedProcess(limited, environment=environment, stdin=given, stdout=stdout))
-        if not process.wait(timeout_s):
-            raise subprocess.TimeoutExpired(limited, timeout_s)
-        returncode, said = process.end(), process.messages()
-        if failure := launcher_failure(returncode, said):
+        watched = WatchedProcess(limited, environment=_environment(compiler), stdin=stdin, stdout=stdout)
+        process = files.enter_context(watched)
+        if not process.wait(options.timeout_s):
+            raise subprocess.TimeoutExpired(limited, options.timeout_s)
+        returncode, stderr = process.end(), process.messages()
+        if failure := launcher_failure(returncode, stderr):
             raise failure
-        if returncode and _NO_SPACE in said and _is_disk_full():  # a source can make a compiler say anything
-            raise OutputError(f"{tempfile.gettempdir()}: the compiler's output can't be written: the disk is full")
-        hit_output_limit = max(stdout.seek(0, os.SEEK_END), process.num_message_bytes()) >= most
+        if returncode and b"No space left on device" in stderr:  # a source can make a compiler say anything
+            folder = tempfile.gettempdir()
+            if shutil.disk_usage(folder).free < _LITTLE_SPACE:
+                raise OutputError(f"{folder}: the compiler's output can't be written: the disk is full")
+        hit_output_limit = max(stdout.seek(0, os.SEEK_END), process.num_message_bytes()) >= max_bytes
         stdout.seek(0)
         output = b"" if returncode else stdout.read()
-        return FinishedProcess(returncode=returncode, stdout=output, stderr=said, hit_output_limit=hit_output_limit)
-
-
-def _is_disk_full() -> bool:
-    return shutil.disk_usage(tempfile.gettempdir()).free < _LITTLE_SPACE
+        return FinishedProcess(returncode=returncode, stdout=output, stderr=stderr, hit_output_limit=hit_output_limit)
 
 
 def _executable(name: str) -> str:
-    """The path of a program; of one that can't be started, a path at which the attempt says why."""
-    if found := shutil.which(name):
-        return found
+    """Return the path of a program; of one that can't be started, a path at which the attempt says why."""
+    if path := shutil.which(name):
+        return path
     if os.path.dirname(name):  # noqa: PTH120 - a Path would drop the "./" that makes a name a path
         return name
     raise FileNotFoundError(2, os.strerror(2))
 
 
 def _environment(compiler: Clang) -> dict[str, str]:
-    """The environment of a compiler: little for the bundled one; a user's own may be a script that needs all of it."""
+    """Return little for the bundled compiler; a user's own may be a script that needs the whole environment."""
     if compiler.headers is None:
         return {**os.environ, "LC_ALL": "C"}
     # search paths from the environment would come before the bundled headers and mix with them;

@@ -23,26 +23,31 @@ _HEADERS = {"c++": _USUAL / "usual.hpp", "c": _USUAL / "usual.h"}
 _OLD_C = ("-std=gnu89",)
 _ROUNDS = 12
 
-_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include\b", re.MULTILINE)
-_VOID_MAIN = re.compile(rb"\bvoid(\s+main\s*\()")
-_BARE_MAIN = re.compile(rb"(^|[;}\n])([ \t]*)(main\s*\()")
-_UNDECLARED = re.compile(r"error: (?:use of undeclared identifier|unknown type name) '(\w+)'")
-_CLASH = re.compile(
+_INCLUDE = rb"(?m)^[ \t]*#[ \t]*include\b"
+_VOID_MAIN = rb"\bvoid(\s+main\s*\()"
+_BARE_MAIN = rb"(?m)(^|[;}\n])([ \t]*)(main\s*\()"
+_UNDECLARED = r"error: (?:use of undeclared identifier|unknown type name) '(\w+)'"
+_CLASH = (
     r"error: (?:reference to '(\w+)' is ambiguous|redefinition of '(\w+)' as different kind of symbol"
     r"|conflicting types for '(\w+)')"
 )
 _IN_HEADERS = frozenset({"cin", "cout", "cerr", "endl", "string", "std", "namespace"})
+_VALUES = {
+    "pi": "3.14159265358979",
+    **dict.fromkeys(("e", "eps", "epsilon"), "1e-6"),
+    **dict.fromkeys(("true", "yes"), "1"),
+    **dict.fromkeys(("false", "no", "null"), "0"),
+}
 _PLACEHOLDER = "100"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledProgram:
-    """A program that compiled, and what it took.
+    """LLVM IR of a program, and what it took.
 
     Attributes:
-        ir: LLVM IR as text, in bytes.
         way: "as it is", "with headers" in the language of its extension, "as old C" (of 1989, with headers), "as C++"
-            (with headers), "mended" where more had to be done to it.
+            (with headers), "mended" if more had to be done to it.
         macros: Those that were made up: name → value.
     """
 
@@ -58,7 +63,7 @@ def compile_program(
     *,
     readable: Sequence[str | os.PathLike[str]] = (),
 ) -> CompiledProgram:
-    """Compiles a C or C++ program; what it lacks is put before it."""
+    """Compile a C or C++ program; what it lacks is put before it."""
     options = with_own_flags(source, options)
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:
@@ -66,7 +71,7 @@ def compile_program(
     text = source if isinstance(source, bytes) else read_input(source)
     options = replace(options, is_strict=True)  # so that headers are tried before a function is guessed
     first: CompileError | None = None
-    for way, tried, flags in _attempts(language, whole=_INCLUDE.search(text) is not None):
+    for way, tried, flags in _attempts(language, is_whole=re.search(_INCLUDE, text) is not None):
         try:
             attempt = replace(options, language=tried) if flags is None else _prepared(options, tried, cache, *flags)
             return _finished(compile_source(source, attempt, readable=readable), way)
@@ -84,13 +89,11 @@ def compile_program(
     raise first
 
 
-def _attempts(language: str, *, whole: bool) -> Iterator[tuple[str, str, tuple[str, ...] | None]]:
-    """Ways to try in turn, each with its language and flags, None for those without the usual headers."""
-    if whole:
-        yield "as it is", language, None
-    yield "with headers", language, ()
-    if not whole:
-        yield "as it is", language, None
+def _attempts(language: str, *, is_whole: bool) -> Iterator[tuple[str, str, tuple[str, ...] | None]]:
+    """Yield what to try in turn, each with its language and flags, None for those without the usual headers."""
+    plain: tuple[str, str, None] = ("as it is", language, None)
+    headers: tuple[str, str, tuple[str, ...]] = ("with headers", language, ())
+    yield from (plain, headers) if is_whole else (headers, plain)
     yield "as old C", "c", _OLD_C
     if language == "c":
         yield "as C++", "c++", ()
@@ -110,9 +113,8 @@ def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) 
 
 
 def _patch(text: bytes, options: CompileOptions, readable: Sequence[str | os.PathLike[str]]) -> CompiledProgram | None:
-    """The program with what its errors ask for, or None where that does not end in one that compiles."""
-    text = _VOID_MAIN.sub(rb"int\1", text)
-    text = _BARE_MAIN.sub(rb"\1\2int \3", text)
+    """Compile the program with what its errors ask for; None if that does not end in one that compiles."""
+    text = re.sub(_BARE_MAIN, rb"\1\2int \3", re.sub(_VOID_MAIN, rb"int\1", text))
     macros: dict[str, str] = {}
     for _ in range(_ROUNDS):
         lines = "".join(f"#define {name} {value}\n" for name, value in macros.items())
@@ -128,31 +130,20 @@ def _patch(text: bytes, options: CompileOptions, readable: Sequence[str | os.Pat
     return None
 
 
-def _missing(errors: tuple[str, ...], known: dict[str, str]) -> dict[str, str]:
-    """Macros that errors ask for: of the first error, and of those that look like macros."""
-    found: dict[str, str] = {}
+def _missing(errors: tuple[str, ...], macros: dict[str, str]) -> dict[str, str]:
+    """Return macros that errors ask for: of the first error, and of those that look like macros."""
+    missing: dict[str, str] = {}
     for error in errors:
-        if match := _UNDECLARED.search(error):
+        if match := re.search(_UNDECLARED, error):
             name = match[1]
-            if name in _IN_HEADERS or (found and not name.isupper()):
+            if name in _IN_HEADERS or (missing and not name.isupper()):
                 continue
-            value = "int" if "type name" in error else _value(name)
-        elif match := _CLASH.search(error):
+            value = "int" if "type name" in error else _VALUES.get(name.lower(), _PLACEHOLDER)
+        elif match := re.search(_CLASH, error):
             name = next(group for group in match.groups() if group)
             value = f"{name}_"
         else:
             continue
-        if name not in known and name.removesuffix("_") not in known:
-            found.setdefault(name, value)
-    return found
-
-
-def _value(name: str) -> str:
-    lower = name.lower()
-    if lower == "pi":
-        return "3.14159265358979"
-    if lower in ("e", "eps", "epsilon"):
-        return "1e-6"
-    if lower in ("true", "false", "yes", "no", "null"):
-        return str(int(lower in ("true", "yes")))
-    return _PLACEHOLDER
+        if name not in macros and name.removesuffix("_") not in macros:
+            missing.setdefault(name, value)
+    return missing

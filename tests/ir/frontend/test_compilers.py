@@ -75,7 +75,7 @@ def test_a_compiler_that_is_no_program(sources):
 
 
 def test_without_ziglang_the_message_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("ncc.ir.frontend.clang._ziglang_folder", lambda: None)
+    monkeypatch.setattr("ncc.ir.frontend.clang._package_folders", lambda _: ())
     with pytest.raises(CompileError, match=r"pip install ziglang.*or name a clang.*NCC_CLANG"):
         find_compiler()
 
