@@ -15,7 +15,7 @@ from ncc.ir.frontend.snippets import compile_program
 from ncc.ir.graph.contexts import MAX_WIDTH, context_pairs, count_contexts
 from ncc.ir.graph.draw import edge_curves, page_data, to_html, to_svg
 from ncc.ir.graph.export import EXPORTERS, node_kind, to_dot, to_graphml, to_json, to_networkx
-from ncc.ir.graph.layout import LONGEST_ROW, Drawing, draw_function, draw_functions
+from ncc.ir.graph.layout import MAX_ROW_CHARS, Drawing, draw_function, draw_functions
 from ncc.ir.graph.xfg import XFG, EdgeKind, build_xfg
 from ncc.ir.inputs import find_inputs, load_module, load_program
 from ncc.ir.reader import llvm, native

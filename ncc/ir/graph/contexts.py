@@ -18,7 +18,7 @@ MAX_WIDTH = 8
 
 @dataclass(frozen=True)
 class ContextCounts:
-    """How often each context label was seen near each centre label, sorted by centre and context.
+    """How often each context label was seen near each center label, sorted by center and context.
 
     Attributes:
         center: (num_pairs,) int32.
@@ -32,7 +32,7 @@ class ContextCounts:
 
 
 def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int | None = None) -> ContextCounts:
-    """Counts ordered pairs of distinct statements whose edges share a node, or that ``width`` such steps connect.
+    """Count ordered pairs of distinct statements whose edges share a node, or that ``width`` such steps connect.
 
     The counts are those of `context_pairs`, gathered by label without listing the pairs.
 
@@ -45,7 +45,7 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
             share says little about any of them, and gives a million pairs. None for no limit, as in the paper.
 
     Raises:
-        InputError: ``width`` is not between 1 and 8, ``label`` is not one number a statement, or it takes too long.
+        InputError: ``width`` is not between 1 and 8, ``label`` is not one number per statement, or it takes too long.
 
     Reference: Ben-Nun et al. 2018, section 4.1.
     """
@@ -78,6 +78,6 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
 
 
 def context_pairs(graph: XFG, width: int = 2) -> Ints32:
-    """Lists the pairs that `count_contexts` counts: (num_pairs, 2) int32 statements, each pair both ways."""
+    """List the pairs that `count_contexts` counts: (num_pairs, 2) int32 statements, each pair both ways."""
     counts = count_contexts(graph, np.arange(graph.module.num_statements, dtype=np.int32), width)
     return np.stack([counts.center, counts.context], axis=1)

@@ -10,35 +10,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
-from ncc.ir.graph.layout import LONGEST_ROW, Box, Drawing, draw_function, draw_functions
+from ncc.ir.graph.layout import MAX_ROW_CHARS, Box, Drawing, draw_function, draw_functions
 from ncc.ir.graph.xfg import XFG, EdgeKind
 from ncc.ir.reader.functions import find_function, sample_names
 from ncc.system.files.pages import render_page
 from ncc.system.files.text import escape_control
 
 COLORS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
-"""Of edges, by kind."""
+"""Kind of an edge → color."""
 _COLUMN_PX, _ROW_PX = 7.25, 18
-"""Of the pictures' font; the page has the same."""
+"""Size of a character of the font; the page has the same."""
 _MARGIN_PX = 60
 
 
 def to_html(graph: XFG, function: str | None = None) -> str:
-    """A page that draws one function at a time; it needs no other file and no network."""
-    number = graph.module.first_kernel if function is None else find_function(graph.module, function)
+    """Return a page that draws one function at a time; it needs no other file and no network."""
+    shown = graph.module.first_kernel if function is None else find_function(graph.module, function)
     packed = zlib.compress(json.dumps(page_data(graph), separators=(",", ":")).encode())
     return render_page(
         "graph.html.j2",
         title=f"XFG of {graph.module.name}",
         data=base64.b64encode(packed).decode(),
-        function=number,
-        longest=LONGEST_ROW,
-        colours=COLORS,
+        function=shown,
+        longest=MAX_ROW_CHARS,
+        colors=COLORS,
     )
 
 
 def page_data(graph: XFG) -> dict[str, Any]:
-    """What the page shows, as JSON has it."""
+    """Return the data of the page, as JSON has it."""
     module = graph.module
     texts: dict[str, int] = {}
     text_id, line = np.append(module.text_id, np.int32(-1)), np.append(module.source_line, np.int32(0))
@@ -49,32 +49,32 @@ def page_data(graph: XFG) -> dict[str, Any]:
             [
                 drawing.name,
                 [number for box in drawing.boxes for number in (box.x, box.y, box.width, box.num_rows)],
-                _steps(labels),
+                _differences(labels),
                 text_id[drawing.statement].tolist(),
-                _steps(line[drawing.statement]),
-                _steps(drawing.by),
-                (drawing.source - drawing.by).tolist(),
-                (drawing.target - drawing.by).tolist(),
+                _differences(line[drawing.statement]),
+                _differences(drawing.edge_row),
+                (drawing.source - drawing.edge_row).tolist(),
+                (drawing.target - drawing.edge_row).tolist(),
                 drawing.kind.tolist(),
-                drawing.links,
+                drawing.linked_function,
             ]
         )
     statements = [escape_control(text, lines=False) for text in module.texts]
     return {"texts": list(texts), "statements": statements, "functions": functions}
 
 
-def _steps(numbers: NDArray[Any]) -> list[int]:
+def _differences(numbers: NDArray[Any]) -> list[int]:
     return np.diff(numbers, prepend=0).tolist()
 
 
 def to_svg(graph: XFG, function: str | None = None) -> str:
-    """One function as SVG: a box for each block, a row for each statement, edges coloured by kind."""
+    """Return one function as SVG: a box for each block, a row for each statement, edges colored by kind."""
     names = graph.module.function_names
     if not names:
         raise InputError(f"{graph.module.name}: a picture shows one function, and it has none")
     if function is None and len(names) > 1:
-        named = f"name one of its {len(names)}: {sample_names(graph.module)}"
-        raise InputError(f"{graph.module.name}: a picture shows one function; {named}")
+        hint = f"name one of its {len(names)}: {sample_names(graph.module)}"
+        raise InputError(f"{graph.module.name}: a picture shows one function; {hint}")
     drawing = draw_function(graph, 0 if function is None else find_function(graph.module, function))
     left, right = min(box.x for box in drawing.boxes), max(box.x + box.width for box in drawing.boxes)
     height = max(box.y + box.num_rows for box in drawing.boxes) * _ROW_PX + 2 * _MARGIN_PX
@@ -85,53 +85,50 @@ def to_svg(graph: XFG, function: str | None = None) -> str:
         view=(round(left * _COLUMN_PX) - _MARGIN_PX, -_MARGIN_PX, width, height),
         boxes=[_svg_box(drawing, box) for box in drawing.boxes],
         edges=_svg_edges(drawing),
-        colours=COLORS,
+        colors=COLORS,
         row_px=_ROW_PX,
     )
 
 
 def _svg_box(drawing: Drawing, box: Box) -> dict[str, Any]:
     labels = drawing.labels[box.first : box.first + box.num_rows]
-    return {
-        "x": box.x * _COLUMN_PX,
-        "y": box.y * _ROW_PX,
-        "width": box.width * _COLUMN_PX,
-        "rows": [label if len(label) <= LONGEST_ROW else f"{label[: LONGEST_ROW - 1]}…" for label in labels],
-    }
+    rows = [label if len(label) <= MAX_ROW_CHARS else f"{label[: MAX_ROW_CHARS - 1]}…" for label in labels]
+    return {"x": box.x * _COLUMN_PX, "y": box.y * _ROW_PX, "width": box.width * _COLUMN_PX, "rows": rows}
 
 
 def _svg_edges(drawing: Drawing) -> list[tuple[str, str, str]]:
-    """Kind, path and title of each edge."""
+    """Return kind, path and title of each edge."""
     edges = []
-    for curve, by, kind in zip(edge_curves(drawing), drawing.by.tolist(), drawing.kind.tolist(), strict=True):
+    rows = zip(edge_curves(drawing), drawing.edge_row.tolist(), drawing.kind.tolist(), strict=True)
+    for curve, row, kind in rows:
         numbers = [f"{number:.1f}" for number in curve]
         path = f"M{' '.join(numbers[:2])}C{' '.join(numbers[2:])}"
-        edges.append((EdgeKind(kind).name.lower(), path, drawing.labels[by]))
+        edges.append((EdgeKind(kind).name.lower(), path, drawing.labels[row]))
     return edges
 
 
 def edge_curves(drawing: Drawing) -> list[tuple[float, ...]]:
-    """A Bézier curve for each edge, in pixels: x and y of its start, its two handles and its end."""
+    """Return a Bézier curve for each edge, in pixels: x and y of its start, its two handles and its end."""
     box_of = list(itertools.chain.from_iterable([box] * box.num_rows for box in drawing.boxes))
     ends = zip(drawing.source.tolist(), drawing.target.tolist(), drawing.kind.tolist(), strict=True)
     return [_curve(box_of[source], source, box_of[target], target, kind) for source, target, kind in ends]
 
 
 def _curve(box: Box, source: int, other: Box, target: int, kind: int) -> tuple[float, ...]:
-    """From row to row; inside a box it leaves and enters on one side: data on the right, all else on the left."""
+    """Lead from row to row; inside a box on one side: data on the right, all else on the left."""
     left, right = box.x * _COLUMN_PX, (box.x + box.width) * _COLUMN_PX
     y1 = (box.y + source - box.first + 0.5) * _ROW_PX
     y2 = (other.y + target - other.first + 0.5) * _ROW_PX
     if box is other:
-        side, way = (right, 1) if kind == EdgeKind.DATA else (left, -1)
-        reach = side + way * min(10 + 4 * abs(target - source), 90)
+        side, direction = (right, 1) if kind == EdgeKind.DATA else (left, -1)
+        reach = side + direction * min(10 + 4 * abs(target - source), 90)
         return side, y1, reach, y1, reach, y2, side, y2
     other_left, other_right = other.x * _COLUMN_PX, (other.x + other.width) * _COLUMN_PX
     is_right = other_left + other_right > left + right
-    x1, way = (right, 1) if is_right else (left, -1)
+    x1, direction = (right, 1) if is_right else (left, -1)
     if target == other.first:  # a label, from above
         x2, y2 = (other_left + other_right) / 2, y2 - _ROW_PX / 2
-        return x1, y1, x1 + way * 40, y1, x2, y2 - 40, x2, y2
+        return x1, y1, x1 + direction * 40, y1, x2, y2 - 40, x2, y2
     apart = other_left > right if is_right else other_right < left
     x2, back = (other_left, -1) if is_right == apart else (other_right, 1)
-    return x1, y1, x1 + way * 40, y1, x2 + back * 40, y2, x2, y2
+    return x1, y1, x1 + direction * 40, y1, x2 + back * 40, y2, x2, y2

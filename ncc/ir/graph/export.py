@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def node_kind(graph: XFG, node: int) -> str:
-    """Says what a node is: "global", "function", "block", "argument", "result", "root", "return" or "effect"."""
+    """Return "global", "function", "block", "argument", "result", "root", "return" or "effect"."""
     if node >= graph.effect:
         return "effect"
     if node >= graph.exit:
@@ -35,7 +35,7 @@ def _edge_rows(graph: XFG) -> list[tuple[int, int, int, str]]:
 
 
 def to_networkx(graph: XFG) -> "networkx.MultiDiGraph":
-    """A ``MultiDiGraph`` of integers: nodes have ``name`` and ``kind``, edges ``statement``, ``text`` and ``kind``."""
+    """Return a ``MultiDiGraph``: nodes have ``name`` and ``kind``, edges ``statement``, ``text`` and ``kind``."""
     import networkx
 
     result = networkx.MultiDiGraph(name=graph.module.name)
@@ -48,7 +48,7 @@ def to_networkx(graph: XFG) -> "networkx.MultiDiGraph":
 
 
 def to_graphml(graph: XFG) -> str:
-    r"""GraphML text, as networkx writes it; control and invisible characters become ``\u0001`` and the like."""
+    r"""Return GraphML text, as networkx writes it; control and invisible characters become ``\u0001`` and the like."""
     import networkx
 
     result = to_networkx(graph)
@@ -63,29 +63,23 @@ def to_graphml(graph: XFG) -> str:
 
 
 def to_json(graph: XFG) -> str:
-    """JSON text: ``nodes`` with id, name and kind; ``edges`` with source, target, statement, kind; ``statements``."""
-    module = graph.module
-    return json.dumps(to_dict(graph) | {"input": module.name}, indent=1)
+    """Return JSON text: ``nodes`` (id, name, kind), ``edges`` (source, target, statement, kind), ``statements``."""
+    return json.dumps(to_dict(graph) | {"input": graph.module.name}, indent=1)
 
 
 def to_dict(graph: XFG) -> dict[str, Any]:
-    """The same as `to_json`, as plain Python objects and without the module's name."""
+    """Return what `to_json` writes as plain Python objects, without the module's name."""
     module = graph.module
-    return {
-        "nodes": [
-            {"id": node, "name": graph.node_label(node), "kind": node_kind(graph, node)} for node in _used_nodes(graph)
-        ],
-        "edges": [
-            {"source": source, "target": target, "statement": statement, "kind": kind}
-            for source, target, statement, kind in _edge_rows(graph)
-        ],
-        "statements": [
-            {"text": module.statement_text(i), "function": module.function_names[function], "line": line}
-            for i, (function, line) in enumerate(
-                zip(module.statement_function.tolist(), module.source_line.tolist(), strict=True)
-            )
-        ],
+    nodes = ((node, graph.node_label(node), node_kind(graph, node)) for node in _used_nodes(graph))
+    names = [module.function_names[function] for function in module.statement_function.tolist()]
+    texts = [module.texts[text] for text in module.text_id.tolist()]
+    rows = {
+        ("id", "name", "kind"): nodes,
+        ("source", "target", "statement", "kind"): _edge_rows(graph),
+        ("text", "function", "line"): zip(texts, names, module.source_line.tolist(), strict=True),
     }
+    tables = ([dict(zip(keys, row, strict=True)) for row in values] for keys, values in rows.items())
+    return dict(zip(("nodes", "edges", "statements"), tables, strict=True))
 
 
 def _quoted(text: str) -> str:
@@ -93,7 +87,7 @@ def _quoted(text: str) -> str:
 
 
 def to_dot(graph: XFG) -> str:
-    """Graphviz text: one cluster a function, edges coloured by kind and labelled with their statement."""
+    """Return Graphviz text: one cluster per function, edges colored by kind and labelled with their statement."""
     lines = ["digraph xfg {", '  node [shape=box, fontname="Helvetica"];', '  edge [fontname="Helvetica", fontsize=9];']
     clusters: dict[int, list[int]] = {}
     for node in _used_nodes(graph):

@@ -1,7 +1,7 @@
-"""Lays out one function of an XFG as a picture: boxes of text rows in layers, and edges between rows.
+"""Lays out functions of an XFG as pictures: boxes of text rows in layers, and edges between rows.
 
 A box is a basic block; its rows are its label, then its statements, each beside the node that it defines. Lengths are
-in columns and rows of text, so that what draws chooses the font.
+in columns and rows of text.
 """
 
 import re
@@ -17,13 +17,11 @@ from ncc.ir.graph.xfg import XFG, EdgeKind
 from ncc.ir.reader.module import NodeKind
 from ncc.system.files.text import escape_control
 
-LONGEST_ROW = 72
-"""Columns; what is longer is cut in the picture."""
-_LONGEST_LABEL = 600
+MAX_ROW_CHARS, _MAX_LABEL_CHARS = 72, 600
+"""Longer rows are cut in the picture, longer labels everywhere."""
 _GAP_COLUMNS, _GAP_ROWS = 8, 3
-_WIDEST_LAYER = 640
-_METADATA = re.compile(r"(, ![\w.]+ !\d+)+$")
-_MOST_NAMES = 20
+_MAX_LAYER_WIDTH = 640
+_METADATA = r"(, ![\w.]+ !\d+)+$"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +31,7 @@ class Box:
     Attributes:
         x, width: In columns.
         y: In rows.
-        first: Its first row's number in the drawing.
-        num_rows: Its height.
+        first, num_rows: Its first row in the drawing, and how many.
     """
 
     x: int
@@ -49,14 +46,12 @@ class Drawing:
     """A function as rows in boxes, with the edges that its statements label.
 
     Attributes:
-        name: The function's.
-        boxes: The root, each block, the return node, and, where there are any, nodes of other functions and globals.
-        labels: Text of each row, without characters that steer or hide.
-        statement: (num_rows,) the statement that a row shows, or -1.
-        source, target: (num_edges,) rows.
-        by: (num_edges,) row of the statement that labels the edge.
+        boxes: The root, each block, the return node, and, if there are any, nodes of other functions and globals.
+        labels: Text of each row, without control characters.
+        statement: (num_rows,) statement of each row, or -1.
+        source, target, edge_row: (num_edges,) rows; the last that of the statement that labels the edge.
         kind: (num_edges,) see `EdgeKind`.
-        links: Of each row of the last box of other nodes, the number of its function, or -1.
+        linked_function: For each row of the last box, of other nodes, its function, or -1.
     """
 
     name: str
@@ -65,24 +60,24 @@ class Drawing:
     statement: Ints
     source: Ints
     target: Ints
-    by: Ints
+    edge_row: Ints
     kind: NDArray[np.uint8]
-    links: tuple[int, ...]
+    linked_function: tuple[int, ...]
 
 
 def draw_function(graph: XFG, function: int) -> Drawing:
-    """Lays out one function."""
+    """Lay out one function."""
     return _Rows(graph).draw(function)
 
 
 def draw_functions(graph: XFG) -> Iterator[Drawing]:
-    """Lays out every function."""
+    """Lay out every function."""
     rows = _Rows(graph)
     return map(rows.draw, range(graph.module.num_functions))
 
 
 class _Rows:
-    """Which function each node belongs to, and its row there, for all functions at once."""
+    """Function of each node, and its row there, for all functions at once."""
 
     def __init__(self, graph: XFG) -> None:
         module = self.module = graph.module
@@ -101,8 +96,8 @@ class _Rows:
         results = np.flatnonzero(module.node_kind == NodeKind.RESULT)
         self.row[results] = self.of_statement[module.node_definition[results]]
         arguments = np.isin(module.operand_statement, start[:-1])
-        place = np.arange(len(module.operand)) - module.operand_start[module.operand_statement]
-        self.row[module.operand[arguments]] = 2 + place[arguments]
+        position = np.arange(len(module.operand)) - module.operand_start[module.operand_statement]
+        self.row[module.operand[arguments]] = 2 + position[arguments]
         first = np.searchsorted(module.basic_block, np.arange(len(module.basic_block_label)))
         self.row[module.basic_block_label] = self.of_statement[first] - 1
         self.row[module.basic_block_label[blocks[:-1]]] = 1
@@ -114,65 +109,65 @@ class _Rows:
 
     def draw(self, function: int) -> Drawing:
         graph, module = self.graph, self.module
-        begin, end = module.function_start[function : function + 2].tolist()
+        start, end = module.function_start[function : function + 2].tolist()
         edges = slice(*self.first_edge[function : function + 2])
         ends = np.stack([graph.source[edges], graph.target[edges]])
         is_other = self.owner[ends] != function
-        others, place = np.unique(ends[is_other], return_inverse=True)
+        others, index = np.unique(ends[is_other], return_inverse=True)
         rows, num_rows = self.row[ends], int(self.num_rows[function])
-        rows[is_other] = num_rows + place
+        rows[is_other] = num_rows + index
         statement = np.full(num_rows + len(others), -1, np.int64)
-        statement[self.of_statement[begin:end]] = np.arange(begin, end)
-        labels = self._labels(function, begin, end, others.tolist(), len(statement))
+        statement[self.of_statement[start:end]] = np.arange(start, end)
+        labels = self._labels(function, start, end, others.tolist(), len(statement))
         blocks = module.basic_block_label[slice(*module.function_block[function : function + 2])]
         firsts = [0, *self.row[blocks].tolist(), num_rows - 1, *([num_rows] if len(others) else []), len(statement)]
-        by, kind = self.of_statement[graph.statement[edges]], graph.kind[edges]
-        flow = kind == EdgeKind.CONTROL
-        numbers = module.function_of_node
+        edge_row, kind = self.of_statement[graph.statement[edges]], graph.kind[edges]
+        is_flow = kind == EdgeKind.CONTROL
+        named = module.function_of_node
         return Drawing(
             name=escape_control(module.function_names[function], lines=False),
-            boxes=_lay_out(firsts, labels, by[flow], rows[1][flow], has_others=len(others) > 0),
+            boxes=_lay_out(firsts, labels, edge_row[is_flow], rows[1][is_flow], has_others=len(others) > 0),
             labels=labels,
             statement=statement,
             source=rows[0],
             target=rows[1],
-            by=by,
+            edge_row=edge_row,
             kind=kind,
-            links=tuple(
-                int(numbers[node]) if node < graph.root and numbers[node] >= 0 else graph.function_of(node)
+            linked_function=tuple(
+                int(named[node]) if node < graph.root and named[node] >= 0 else graph.function_of(node)
                 for node in others.tolist()
             ),
         )
 
-    def _labels(self, function: int, begin: int, end: int, others: list[int], num_rows: int) -> tuple[str, ...]:
+    def _labels(self, function: int, start: int, end: int, others: list[int], num_rows: int) -> tuple[str, ...]:
         module = self.module
         labels = [""] * num_rows
-        labels[0] = f"define {module.statement_source(begin).removesuffix('{').strip()}"
+        labels[0] = f"define {module.statement_source(start).removesuffix('{').strip()}"
         for node in module.basic_block_label[slice(*module.function_block[function : function + 2])].tolist():
             labels[self.row[node]] = f"{module.node_name(node)}:"
-        for node in module.operands(begin):
+        for node in module.operands(start):
             labels[self.row[node]] = f"%{module.node_name(node)}"
-        for statement, row in zip(range(begin + 1, end), self.of_statement[begin + 1 : end].tolist(), strict=True):
+        for statement, row in zip(range(start + 1, end), self.of_statement[start + 1 : end].tolist(), strict=True):
             labels[row] = module.statement_source(statement)
         labels[num_rows - len(others) - 1] = "return"
         labels[num_rows - len(others) :] = map(self.graph.node_label, others)
-        return tuple(map(_shown, labels))
+        return tuple(map(_plain, labels))
 
 
-def _shown(label: str) -> str:
+def _plain(label: str) -> str:
     if "\n" in label:
         label = " ".join(label.split())
     if " !" in label:
-        label = _METADATA.sub("", label)
+        label = re.sub(_METADATA, "", label)
     label = escape_control(label, lines=False).strip()
-    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
+    return label if len(label) <= _MAX_LABEL_CHARS else f"{label[: _MAX_LABEL_CHARS - 1]}…"
 
 
 def _lay_out(
     firsts: list[int], labels: tuple[str, ...], leaves: Ints, enters: Ints, *, has_others: bool
 ) -> tuple[Box, ...]:
-    """Places boxes, given their first rows and, for each control edge, the rows of its statement and target."""
-    lengths = np.minimum([len(label) for label in labels], LONGEST_ROW)
+    """Place boxes, given their first rows and, for each control edge, the rows of its statement and target."""
+    lengths = np.minimum([len(label) for label in labels], MAX_ROW_CHARS)
     widths: list[int] = (np.maximum.reduceat(lengths, firsts[:-1]) + 2).tolist()
     heights = [after - first for first, after in pairwise(firsts)]
     num_flowing = len(heights) - has_others
@@ -193,11 +188,16 @@ def _lay_out(
     x, y = [0.0] * len(heights), [0] * len(heights)
     top = 0
     for members in layers:
-        wanted = {box: _middle([x[source] + widths[source] / 2 for source in before[box]]) for box in members}
-        members.sort(key=lambda box: wanted[box])
+        middle = {box: _mean([x[source] + widths[source] / 2 for source in before[box]]) for box in members}
+        members.sort(key=lambda box: middle[box])
         for line in _lines(members, widths):
-            for box, left in zip(line, _side_by_side(line, widths, wanted), strict=True):
-                x[box], y[box] = left, top
+            cursor = float("-inf")
+            for box in line:  # near where its middle is wanted, clear of the others
+                x[box], y[box] = max(middle[box] - widths[box] / 2, cursor), top
+                cursor = x[box] + widths[box] + _GAP_COLUMNS
+            shift = _mean([x[box] + widths[box] / 2 - middle[box] for box in line])
+            for box in line:
+                x[box] -= shift
             top += max(heights[box] for box in line) + _GAP_ROWS
     if has_others:
         x[-1] = min(x[:-1]) - widths[-1] - 2 * _GAP_COLUMNS
@@ -207,29 +207,18 @@ def _lay_out(
     )
 
 
-def _middle(values: list[float]) -> float:
+def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
 def _lines(members: list[int], widths: list[int]) -> list[list[int]]:
-    """A layer's boxes, broken into lines like words: the cases of a switch would stand side by side for ever."""
+    """Break a layer's boxes into lines like words: the cases of a switch would stand side by side for ever."""
     lines: list[list[int]] = []
-    taken = _WIDEST_LAYER
+    used = _MAX_LAYER_WIDTH
     for box in members:
-        if taken + widths[box] > _WIDEST_LAYER:
+        if used + widths[box] > _MAX_LAYER_WIDTH:
             lines.append([])
-            taken = 0
+            used = 0
         lines[-1].append(box)
-        taken += widths[box] + _GAP_COLUMNS
+        used += widths[box] + _GAP_COLUMNS
     return lines
-
-
-def _side_by_side(line: list[int], widths: list[int], wanted: dict[int, float]) -> list[float]:
-    """The left side of each box of a line: near where its middle is wanted, clear of the others."""
-    lefts: list[float] = []
-    cursor = float("-inf")
-    for box in line:
-        lefts.append(max(wanted[box] - widths[box] / 2, cursor))
-        cursor = lefts[-1] + widths[box] + _GAP_COLUMNS
-    shift = _middle([left + widths[box] / 2 - wanted[box] for box, left in zip(line, lefts, strict=True)])
-    return [left - shift for left in lefts]

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     import networkx
 
 
-_MAX_CONTROL_EDGES, _CONTROL_EDGES_EACH = 1_000_000, 64
+_MAX_CONTROL_EDGES, _CONTROL_EDGES_PER_OPERAND = 1_000_000, 64
 """From ends of blocks to labels: this many, and more for each statement and operand."""
 
 
 class EdgeKind(IntEnum):
-    """What flows along an edge: execution order inside a block, data, or control between blocks."""
+    """Kind of an edge: execution order inside a block, data, or control between blocks."""
 
     PATH = 0
     DATA = 1
@@ -37,7 +37,7 @@ class EdgeKind(IntEnum):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class XFG:
-    """A contextual flow graph as arrays, a row an edge, ordered by statement.
+    """A contextual flow graph as arrays, one row per edge, ordered by statement.
 
     Nodes 0 to ``module.num_nodes - 1`` are the module's identifiers. Behind them come, for each function f, its root
     (``root + f``) and its return node (``exit + f``), then an effect node for every statement in ``effect_statement``,
@@ -86,7 +86,7 @@ class XFG:
         return np.divmod(np.unique(statement.astype(np.int64) * self.num_nodes + ends), max(self.num_nodes, 1))
 
     def to_networkx(self) -> "networkx.MultiDiGraph":
-        """The graph for networkx; see `ncc.ir.graph.export.to_networkx`."""
+        """Return the graph for networkx; see `ncc.ir.graph.export.to_networkx`."""
         from ncc.ir.graph.export import to_networkx
 
         return to_networkx(self)
@@ -102,7 +102,7 @@ class XFG:
         return to_svg(self, function)
 
     def node_label(self, node: int) -> str:
-        """A node's name: ``@f`` for globals, ``f/%x`` for locals, ``f/root``, ``f/return`` and ``f/effect:N``."""
+        """Name a node: ``@f`` for globals, ``f/%x`` for locals, ``f/root``, ``f/return`` and ``f/effect:N``."""
         if node >= self.effect:
             name = f"effect:{self.effect_statement[node - self.effect]}"
         elif node >= self.root:
@@ -115,7 +115,7 @@ class XFG:
         return f"{self.module.function_names[function]}/{'%' if node < self.root else ''}{name}"
 
     def function_of(self, node: int) -> int:
-        """The number of a node's function; -1 for globals."""
+        """Return the number of a node's function; -1 for globals."""
         if node >= self.effect:
             return int(self.module.statement_function[self.effect_statement[node - self.effect]])
         if node >= self.root:
@@ -124,7 +124,7 @@ class XFG:
 
 
 def build_xfg(module: Module) -> XFG:
-    """Builds the XFG of a module: all functions, with the calls between them.
+    """Build the XFG of a module: all functions, with the calls between them.
 
     - A ``define`` leads from the function's root to its entry block and from there to each argument.
     - A statement that makes a value leads from each operand to the result (data), and from its block's label to the
@@ -151,7 +151,7 @@ def build_xfg(module: Module) -> XFG:
 
     Reference: Ben-Nun et al. 2018, section 3.1.
     """
-    max_control = _MAX_CONTROL_EDGES + _CONTROL_EDGES_EACH * (module.num_statements + len(module.operand))
+    max_control = _MAX_CONTROL_EDGES + _CONTROL_EDGES_PER_OPERAND * (module.num_statements + len(module.operand))
     columns = [getattr(module, name) for name, _ in native.GRAPH_COLUMNS]
     try:
         edges = native.build_graph(columns, module.num_functions, max_control)

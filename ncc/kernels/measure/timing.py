@@ -121,7 +121,7 @@ def strip_other_kernels(source: str, kernel: str) -> str:
     for scope in Scopes(text).functions():
         keyword = _KERNEL.search(scope.header)
         if keyword and scope.name != kernel:
-            start, end = scope.begin + keyword.start(), scope.close + 1
+            start, end = scope.start + keyword.start(), scope.close + 1
             parts += [text[position:start], re.sub(r"[^\n]", " ", text[start:end])]
             position = end
     return "".join([*parts, text[position:]])

@@ -224,7 +224,7 @@ def test_dark_and_narrow(opened: Open) -> None:
     narrow = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     try:
         chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
-        until(chromium, "colours.paper === '#15181c'")
+        until(chromium, "colors.paper === '#15181c'")
         assert picture(chromium) != light
         chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
         until(chromium, "innerWidth === 400")

@@ -10,7 +10,7 @@ import pytest
 from ncc.errors import InputError
 from tests.fixtures.pages import HOSTILE, HOSTILE_NAME, Page, data_of
 from tests.rooms import (
-    LONGEST_ROW,
+    MAX_ROW_CHARS,
     XFG,
     Drawing,
     EdgeKind,
@@ -55,7 +55,7 @@ def test_every_edge_leads_between_the_rows_of_its_nodes(graph: XFG) -> None:
     edge = 0
     for function, drawing in enumerate(draw_functions(graph)):
         for at in range(len(drawing.kind)):
-            assert drawing.statement[drawing.by[at]] == graph.statement[edge]
+            assert drawing.statement[drawing.edge_row[at]] == graph.statement[edge]
             assert drawing.kind[at] == graph.kind[edge]
             assert shows(graph, drawing, function, drawing.source[at], graph.source[edge])
             assert shows(graph, drawing, function, drawing.target[at], graph.target[edge])
@@ -102,7 +102,7 @@ def test_the_cases_of_a_switch_are_broken_into_lines() -> None:
     ir = f"define i32 @f(i32 %x) {{\n  switch i32 %x, label %case0 [ {cases}]\n{blocks}}}\n"
     drawing = draw_function(build_xfg(read_module(ir.encode())), 0)
     assert max(box.x + box.width for box in drawing.boxes) - min(box.x for box in drawing.boxes) < 1000
-    assert max(box.width for box in drawing.boxes) <= LONGEST_ROW + 2
+    assert max(box.width for box in drawing.boxes) <= MAX_ROW_CHARS + 2
     assert max(map(len, drawing.labels)) <= 600
 
 
@@ -116,8 +116,8 @@ def test_rows_show_the_code_without_metadata() -> None:
 def test_other_functions_are_linked() -> None:
     graph = build_xfg(read_module(HOSTILE))
     drawing = draw_function(graph, 0)
-    others = drawing.labels[-len(drawing.links) :]
-    assert dict(zip(others, drawing.links, strict=True)) == {
+    others = drawing.labels[-len(drawing.linked_function) :]
+    assert dict(zip(others, drawing.linked_function, strict=True)) == {
         "@</script><script>alert(2)</script>": -1,
         "a\\u202eb/%x": 1,
         "a\\u202eb/return": 1,
@@ -130,7 +130,7 @@ def test_page_data_unfold_to_the_drawings(graph: XFG) -> None:
     assert len(set(data["texts"])) == len(data["texts"])
     for drawing, record in zip(draw_functions(graph), data["functions"], strict=True):
         name, boxes, labels, statements, lines, by, source, target, kind, links = record
-        assert (name, links, kind) == (drawing.name, drawing.links, drawing.kind.tolist())
+        assert (name, links, kind) == (drawing.name, drawing.linked_function, drawing.kind.tolist())
         assert boxes == [n for box in drawing.boxes for n in (box.x, box.y, box.width, box.num_rows)]
         assert [data["texts"][number] for number in accumulate(labels)] == list(drawing.labels)
         shown = [data["statements"][number] if number >= 0 else None for number in statements]
@@ -138,7 +138,7 @@ def test_page_data_unfold_to_the_drawings(graph: XFG) -> None:
         assert shown == [graph.module.statement_text(i) if i >= 0 else None for i in own]
         assert list(accumulate(lines)) == [int(graph.module.source_line[i]) if i >= 0 else 0 for i in own]
         rows = list(accumulate(by))
-        assert rows == drawing.by.tolist()
+        assert rows == drawing.edge_row.tolist()
         assert [row + step for row, step in zip(rows, source, strict=True)] == drawing.source.tolist()
         assert [row + step for row, step in zip(rows, target, strict=True)] == drawing.target.tolist()
 
@@ -171,7 +171,7 @@ def test_svg(number: int) -> None:
     kinds = Counter(path.get("class") for path in root.findall(f"{SVG}path"))
     assert kinds == Counter(EdgeKind(kind).name.lower() for kind in drawing.kind.tolist())
     texts = [text.text or "" for text in root.iter(f"{SVG}text")]
-    assert [len(text) <= LONGEST_ROW for text in texts] == [True] * len(drawing.labels)
+    assert [len(text) <= MAX_ROW_CHARS for text in texts] == [True] * len(drawing.labels)
     assert all(label.startswith(text.removesuffix("…")) for text, label in zip(texts, drawing.labels, strict=True))
 
 
