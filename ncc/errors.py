@@ -53,8 +53,7 @@ class IRError(NccError):
 
     def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
-        self.line = line
-        self.column = column
+        self.line, self.column = line, column
 
 
 class AssetError(NccError):
