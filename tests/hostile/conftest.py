@@ -32,10 +32,6 @@ class Folder:
             card[name] = change(card[name]) if callable(change) else change
         file.write_text(json.dumps(card))
 
-    def text(self, text: str) -> None:
-        """Another text for the JSON file."""
-        (self.path / f"{self.stem}.json").write_text(text)
-
     def tensors(self, **changes: Callable[[np.ndarray], np.ndarray]) -> None:
         """Other arrays, made from those that were there; a double underscore stands for a dot."""
         file = self.path / f"{self.stem}.safetensors"
@@ -43,15 +39,6 @@ class Folder:
         for name, change in changes.items():
             arrays[name.replace("__", ".")] = np.ascontiguousarray(change(arrays[name.replace("__", ".")]))
         save_file(arrays, file)
-
-    def types(self, old: bytes, new: bytes) -> None:
-        """Another name of a type of as many bytes in the header of the arrays."""
-        file = self.path / f"{self.stem}.safetensors"
-        data = file.read_bytes()
-        at = data.index(b'"' + old + b'"')
-        length = int.from_bytes(data[:8], "little")
-        header = data[8:at] + b'"' + new + b'"' + data[at + len(old) + 2 : 8 + length]
-        file.write_bytes(len(header).to_bytes(8, "little") + header + data[8 + length :])
 
 
 @pytest.fixture

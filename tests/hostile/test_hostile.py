@@ -6,18 +6,6 @@ import sys
 
 import pytest
 
-from fuzz.hostile import KINDS, make_files
-
-
-def test_files_depend_on_the_seed_alone(tmp_path):
-    made = []
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        kinds = make_files(tmp_path / name, 60, seed=3)
-        made.append({path.removeprefix(str(tmp_path / name)): kind for path, kind in kinds.items()})
-    assert made[0] == made[1]
-    assert set(made[0].values()) <= set(KINDS)
-
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_a_run_over_hostile_files_answers_for_each(tmp_path):

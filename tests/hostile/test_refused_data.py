@@ -14,14 +14,12 @@ from ncc.errors import AssetError, DataError, InputError, IRError
 from tests.rooms import (
     Precision,
     TrainProgress,
-    load_abstraction,
     load_counts,
     load_recipe,
     read_module,
     read_runtimes,
     read_table,
     save_counts,
-    sum_counts,
 )
 from tests.support.refuses import refuses
 
@@ -52,43 +50,6 @@ def test_arrays_of_counts(counts, changes, message):
     with pytest.raises(AssetError, match=message) as refusal:
         load_counts(counts.path)
     assert str(counts.path) in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"texts": lambda texts: texts[::-1]}, "not in alphabetical order, each once"),
-        ({"texts": lambda texts: [texts[0], texts[0], *texts[2:]]}, "not in alphabetical order, each once"),
-        ({"texts": lambda texts: [1, *texts[1:]]}, "Expected `str`, got `int`"),
-        ({"texts": "abc"}, r"got `str` - at `\$\.texts`"),
-        ({"width": "2"}, r"got `str` - at `\$\.width`"),
-        ({"width": True}, r"got `bool` - at `\$\.width`"),
-        ({"num_files": -1}, r"Expected `int` >= 0 - at `\$\.num_files`"),
-        ({"num_lines": 2**63}, r"`\$\.num_lines`"),
-    ],
-)
-def test_cards_of_counts(counts, changes, message, tmp_path):
-    counts.card(**changes)
-    for load in (load_counts, lambda path: sum_counts([path])):
-        with pytest.raises(AssetError, match=rf"counts\.json: .*{message}"):
-            load(counts.path)
-
-
-@pytest.mark.parametrize(
-    "report",
-    [
-        "[" * 100_000,
-        "[]",
-        '{"abstraction": 3}',
-        '{"abstraction": {"max_struct_fields": 1.5}}',
-        '{"abstraction": {"max_struct_fields": 1099511627776}}',
-        '{"abstraction": {"keep_callees": []}}',
-    ],
-)
-def test_reports_of_corpora(tmp_path, report):
-    (tmp_path / "report.json").write_text(report)
-    with pytest.raises(AssetError, match=r"report\.json: does not say how statements were abstracted"):
-        load_abstraction([tmp_path])
 
 
 def _device_table(tmp_path, old, new):

@@ -4,15 +4,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from fuzz.kept import read_input
 from fuzz.runner import FuzzConfig, run_fuzzer
-from fuzz.slot import Slot
 from fuzz.targets import find_target
-from ncc.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 EXECUTIONS = 60
@@ -60,17 +55,6 @@ def test_an_input_that_swells_the_process_is_found() -> None:
     assert found.file is None
 
 
-def test_counts_follow_from_the_seed_whatever_the_number_of_processes() -> None:
-    targets = [find_target("tar"), find_target("gzip")]
-    one, other = (run_fuzzer(targets, FuzzConfig(executions=1_200, jobs=jobs, seed=5)) for jobs in (1, 2))
-    assert one.findings == other.findings == []
-    for name in ("tar", "gzip"):
-        counts = [(run.targets[name].accepted, run.targets[name].refused) for run in (one, other)]
-        assert counts[0] == counts[1]
-        assert sum(counts[0]) > 400
-        assert one.targets[name].per_second > 0
-
-
 def _command(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "fuzz", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -91,27 +75,3 @@ def test_the_command_prints_json_keeps_inputs_and_replays_them(tmp_path: Path) -
     assert again.returncode == 1
     assert "ZeroDivisionError: planted" in again.stdout
     assert _command("--replay", str(tmp_path / "result.json")).returncode == 2
-
-
-def test_the_command_ends_well_without_findings(tmp_path: Path) -> None:
-    found = _command("--only", "gzip", "-n", "50", "--findings", str(tmp_path))
-    assert (found.returncode, found.stderr) == (0, "")
-    assert "50 executions in" in found.stdout
-    assert _command("--only", "nothing").returncode == 2
-
-
-@pytest.mark.parametrize("wrong", [{"executions": 0}, {"jobs": 0}, {"memory_mib": 0}])
-def test_numbers_below_one_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="must be 1 or more"):
-        FuzzConfig(**wrong)
-
-
-def test_a_slot_is_seen_by_others(tmp_path: Path) -> None:
-    mine = Slot(tmp_path / "slot", create=True)
-    other = Slot(tmp_path / "slot")
-    mine.write(3, 1, 1, b"abc")
-    assert vars(other.read()) == {"begun": 3, "accepted": 1, "refused": 1, "data": b"abc"}
-    mine.clear()
-    assert other.begun() == 0
-    mine.close()
-    other.close()

@@ -8,7 +8,6 @@ import pytest
 
 from fuzz.targets import all_targets, find_target
 from fuzz.trial import Problem, attempt
-from ncc.errors import InputError
 
 FAST = [target.name for target in all_targets() if target.fast and not target.planted]
 EXECUTIONS = 250
@@ -41,46 +40,3 @@ def test_what_was_found_once_is_read_or_refused(path: Path) -> None:
     done = subprocess.run(command, cwd=KEPT.parents[2], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith((": read\n", ": refused\n"))
-
-
-def _planted(run):
-    from fuzz.targets import Target
-
-    return Target(name="here", seeds=lambda: [b""], mutate=lambda dice, seeds: b"", run=run)
-
-
-def _raises(error):
-    def run(_):
-        raise error
-
-    return run
-
-
-def _out_of_memory(_):
-    try:
-        raise MemoryError
-    except MemoryError as error:
-        raise InputError("too large") from error
-
-
-def _warns(_):
-    import warnings
-
-    warnings.warn("odd", RuntimeWarning, stacklevel=1)
-
-
-def test_what_a_trial_comes_to() -> None:
-    assert attempt(_planted(lambda _: None), b"") is True
-    assert attempt(_planted(_raises(InputError("no"))), b"") is False
-    problem = attempt(_planted(_raises(InputError(" "))), b"")
-    assert isinstance(problem, Problem)
-    assert problem.message == "an error without a message"
-    problem = attempt(_planted(_raises(ValueError("why"))), b"")
-    assert isinstance(problem, Problem)
-    assert (problem.kind, problem.message) == ("exception", "ValueError: why")
-    problem = attempt(_planted(_warns), b"")
-    assert isinstance(problem, Problem)
-    assert problem.message == "RuntimeWarning: odd"
-    problem = attempt(_planted(_out_of_memory), b"")
-    assert isinstance(problem, Problem)
-    assert problem.kind == "memory"

@@ -5,7 +5,6 @@ import re
 import shutil
 import sys
 import tempfile
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -132,19 +131,6 @@ def test_nesting_is_refused_or_crashes_the_compiler_alone(tmp_path):
     assert b"@one" in compile_source(tmp_path / "good.c").ir
 
 
-def test_no_threads_and_no_files_stay_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    before = threading.active_count()
-    for _ in range(3):
-        compile_source(GOOD.encode(), CompileOptions(language="c"))
-    with pytest.raises(CompileError):
-        compile_source(
-            CONSTEXPR.encode(), CompileOptions(language="c++", flags=("-fconstexpr-steps=2000000000",), timeout_s=0.2)
-        )
-    assert threading.active_count() == before
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_full_disk_is_no_fault_of_the_source(monkeypatch):
     def refuse(*_):
         raise OSError(28, "No space left on device")
@@ -197,18 +183,6 @@ def test_ends_in_words(monkeypatch, returncode, stderr, hit_output_limit, words)
 
 
 # ---- the limits themselves
-
-
-def test_limits_without_wishes(monkeypatch):
-    monkeypatch.delenv("NCC_MEMORY_GB", raising=False)
-    monkeypatch.delenv("NCC_OUTPUT_GB", raising=False)
-    monkeypatch.setattr(limits, "_physical_memory", lambda: 16 * GIGABYTE)
-    assert (memory_limit(), output_limit()) == (4 * GIGABYTE, 2 * GIGABYTE)
-    assert memory_limit(100, bytes_for_each=60) == 4 * GIGABYTE
-    assert memory_limit(GIGABYTE // 10, bytes_for_each=60) == GIGABYTE // 10 * 60
-    assert memory_limit(GIGABYTE, bytes_for_each=60) == 16 * GIGABYTE
-    monkeypatch.setattr(limits, "_physical_memory", lambda: 3 * GIGABYTE)
-    assert memory_limit() == 3 * GIGABYTE
 
 
 def test_limits_by_wish(monkeypatch):

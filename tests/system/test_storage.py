@@ -12,19 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 from ncc.errors import AssetError, OutputError
 from tests.rooms import (
     folder_lock,
     open_atomically,
-    read_json,
     read_model,
     read_tensors,
     storage,
     write_atomically,
     write_model,
-    write_output,
 )
 from tests.support.refuses import refuses
 
@@ -54,23 +51,6 @@ def test_permissions_are_those_that_open_would_give(tmp_path):
         finally:
             os.umask(before)
         assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
-
-
-def test_threads_leave_the_process_its_umask(tmp_path):
-    before = os.umask(0o027)
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda i: write_atomically(tmp_path / str(i % 8), b"x"), range(400)))
-        found = os.umask(0o027)
-    finally:
-        os.umask(before)
-    assert found == 0o027
-    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o640}
-
-
-def test_the_mask_is_never_lifted_while_a_file_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("a process-wide setting was changed"))
-    write_atomically(tmp_path / "file", b"x")
 
 
 def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
@@ -165,49 +145,6 @@ def test_a_read_only_file_system_is_named():
         write_atomically("/proc/self/file", b"x")
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"{", "not JSON .* damaged"),
-        (b"\xff", "not JSON .* damaged"),
-        (b"[1]", "format version None; this ncc reads version 3"),
-        (b"{}", "format version None"),
-        (b'{"format_version": 4}', "format version 4"),
-        (b'{"format_version": "3"}', "format version '3'"),
-    ],
-)
-def test_json_that_is_damaged_or_of_another_version_is_refused(tmp_path, content, message):
-    (tmp_path / "card.json").write_bytes(content)
-    with pytest.raises(AssetError, match=rf"card\.json: {message}"):
-        read_json(tmp_path / "card.json", 3)
-
-
-def test_json_of_the_right_version_is_read(tmp_path):
-    (tmp_path / "card.json").write_text('{"format_version": 3, "a": "ü"}', encoding="utf-8")
-    assert read_json(tmp_path / "card.json", 3)["a"] == "ü"
-
-
-@pytest.mark.parametrize("read", [lambda path: read_json(path, 1), lambda path: read_tensors(path, ())])
-def test_missing_files_and_folders_are_named(tmp_path, read):
-    with refuses(AssetError, "none", "can't be read", "No such file"):
-        read(tmp_path / "none")
-    with pytest.raises(AssetError, match=str(tmp_path.name)):
-        read(tmp_path)
-
-
-def test_arrays_that_are_missing_are_named(tmp_path):
-    path = tmp_path / "a.safetensors"
-    save_file({"a": np.arange(3)}, path)
-    assert read_tensors(path, ["a"])["a"].tolist() == [0, 1, 2]
-    with refuses(AssetError, "a.safetensors", "lacks b", "damaged", "tool"):
-        read_tensors(path, ["a", "b", "c"])
-
-
-def test_arrays_can_be_changed(tmp_path):
-    save_file({"a": np.arange(3)}, tmp_path / "a.safetensors")
-    read_tensors(tmp_path / "a.safetensors", ["a"])["a"][0] = 5
-
-
 def test_files_of_two_savings_are_no_model(tmp_path):
     for name in ("old", "new"):
         write_model(tmp_path / name, "head", {"format_version": 1, "name": name}, {"a": np.full(3, len(name))})
@@ -219,40 +156,6 @@ def test_files_of_two_savings_are_no_model(tmp_path):
     (tmp_path / "other" / "head.safetensors").replace(tmp_path / "old" / "head.safetensors")
     with refuses(AssetError, "head.safetensors", "was not written with head.json"):
         read_model(tmp_path / "old", "head", 1, ["a"])
-
-
-def _read_in_thread(path: Path) -> tuple[threading.Thread, list[bytes]]:
-    found: list[bytes] = []
-    reader = threading.Thread(target=lambda: found.append(path.read_bytes()), daemon=True)
-    reader.start()
-    return reader, found
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_an_output_goes_through_pipes_and_links_and_leaves_them(tmp_path):
-    pipe, link, file, new = (tmp_path / name for name in ("pipe", "link", "file", "new"))
-    os.mkfifo(pipe)
-    link.symlink_to(pipe)
-    for path in (pipe, link):
-        reader, found = _read_in_thread(pipe)
-        write_output(path, b"content")
-        reader.join(30)
-        assert found == [b"content"]
-    assert pipe.is_fifo()
-    file.write_bytes(b"old, and longer")
-    for target in (file, new):
-        link.unlink()
-        link.symlink_to(target.name)
-        write_output(link, b"content")
-        assert link.is_symlink()
-        assert target.read_bytes() == b"content"
-    write_output("/dev/null", b"content")
-    with refuses(OutputError, "/dev/full", "can't be written", "No space left on device"):
-        write_output("/dev/full", b"content")
-    link.unlink()
-    link.symlink_to(link)
-    with refuses(OutputError, "link", "can't be written", "Too many levels"):
-        write_output(link, b"content")
 
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
@@ -267,24 +170,6 @@ def test_an_output_to_standard_output_goes_where_that_goes(tmp_path):
         assert (tmp_path / "out").read_text() == "before\ndata\nafter\n"
     piped = subprocess.run([sys.executable, "-c", script.format("/dev/stdout")], stdout=-1, check=True, timeout=60)
     assert piped.stdout == b"before\ndata\nafter\n"
-
-
-SAVER = """
-import sys, numpy
-from pathlib import Path
-from ncc.system.files.models import write_model
-for turn in range(40):
-    number = int(sys.argv[2]) * 1000 + turn
-    write_model(Path(sys.argv[1]), "m", {"format_version": 1, "number": number}, {"a": numpy.full(9, number)})
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
-def test_models_saved_at_once_leave_one_of_them(tmp_path):
-    savers = [subprocess.Popen([sys.executable, "-c", SAVER, str(tmp_path), str(number)]) for number in range(4)]
-    assert [saver.wait(120) for saver in savers] == [0] * 4
-    card, tensors = read_model(tmp_path, "m", 1, ("a",))
-    assert set(tensors["a"].tolist()) == {card["number"]}
 
 
 def _mixes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:

@@ -11,8 +11,8 @@ from ncc.errors import InputError
 from ncc.system.sandbox.limits import refuse_size
 
 _MAGIC, _THIN_MAGIC = ARCHIVE_MAGICS = (b"!<arch>\n", b"!<thin>\n")
-_MEMBER_PATH = re.compile(r"(.+\.a)\((.+)\)", re.DOTALL)
-_HEADER = re.compile(rb"(.{16}).{32}(\d+) *`\n", re.DOTALL)
+_MEMBER_PATH = r"(?s)(.+\.a)\((.+)\)"
+_HEADER = rb"(?s)(.{16}).{32}(\d+) *`\n"
 _HEADER_BYTES = 60
 _MAX_NAME_BYTES = 4096
 
@@ -29,19 +29,18 @@ class Member:
 def split_member(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     """Split ``lib.a(member.o)`` into the archive and the member's name; the name is None for other paths."""
     text = os.fspath(path)
-    match = _MEMBER_PATH.fullmatch(text)
+    match = re.fullmatch(_MEMBER_PATH, text)
     return (match[1], match[2]) if match else (text, None)
 
 
 def read_member(file: BinaryIO, archive: str, member: str) -> bytes:
     """Read one member of an archive whole; `InputError` if it is missing or too large."""
-    members = list_members(file, archive)
-    for found in members:
-        if found.name == member:
-            refuse_size(f"{archive}({member})", found.size)
-            file.seek(found.offset)
-            return file.read(found.size)
-    raise InputError(f"{archive}: has no member {member!r} among its {len(members)}")
+    members = {entry.name: entry for entry in list_members(file, archive)}
+    if member not in members:
+        raise InputError(f"{archive}: has no member {member!r} among its {len(members)}")
+    refuse_size(f"{archive}({member})", members[member].size)
+    file.seek(members[member].offset)
+    return file.read(members[member].size)
 
 
 def list_members(file: BinaryIO, name: str) -> list[Member]:
@@ -66,7 +65,7 @@ def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, int, int]]:
     offset, long_names = len(_MAGIC), b""
     while offset < end:
         file.seek(offset)
-        header = _HEADER.fullmatch(file.read(_HEADER_BYTES))
+        header = re.fullmatch(_HEADER, file.read(_HEADER_BYTES))
         start = offset + _HEADER_BYTES
         size = int(header[2]) if header else end
         if not header or start + size > end:

@@ -103,13 +103,13 @@ def write_vectors(
     inputs: Sequence[str],
     labels: Sequence[str],
     vectors: Floats32,
-    places: Columns | None = None,
+    locations: Columns | None = None,
     *,
     pooling: str | None = None,
 ) -> None:
-    """Write a table with one row per vector; its extension selects the format."""
+    """Write a table with one row per vector, (n, dim); the path's extension selects the format."""
     check_format(path)
-    columns = plain_columns({"input": inputs, "label": labels, **(places or {})})
+    columns = plain_columns({"input": inputs, "label": labels, **(locations or {})})
     write_output(path, FORMATS[path.suffix](columns, vectors, {"pooling": pooling} if pooling else {}))
 
 
@@ -128,22 +128,22 @@ class VectorFile:
         if sum(map(len, self._pending)) >= _GROUP_ROWS:
             self._write()
 
+    def finish(self) -> None:
+        """Publish the file under its name."""
+        self._write()
+        self._stack.close()
+
     def _write(self) -> None:
         import pyarrow
         import pyarrow.parquet
 
-        table = pyarrow.concat_tables(self._pending).combine_chunks()
-        if self._writer is None:
-            file = self._stack.enter_context(open_atomically(self._path))
-            self._writer = self._stack.enter_context(pyarrow.parquet.ParquetWriter(file, table.schema))
-        self._writer.write_table(table)
-        self._pending = []
-
-    def finish(self) -> None:
-        """Publish the file under its name."""
         if self._pending:
-            self._write()
-        self._stack.close()
+            table = pyarrow.concat_tables(self._pending).combine_chunks()
+            if self._writer is None:
+                file = self._stack.enter_context(open_atomically(self._path))
+                self._writer = self._stack.enter_context(pyarrow.parquet.ParquetWriter(file, table.schema))
+            self._writer.write_table(table)
+            self._pending = []
 
     def __enter__(self) -> Self:
         return self

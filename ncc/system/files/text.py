@@ -1,6 +1,5 @@
 """Text for people: untrusted names made printable, sizes and times with units, aligned columns."""
 
-import math
 import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -14,17 +13,16 @@ MAX_BYTES = 1e15
 """No machine moves more at a time."""
 
 _MAX_MANGLED, _MAX_COMPONENTS, _MAX_DEMANGLED = 4_000, 2**20, 300
-_UNIQUE_SUFFIX = re.compile(r"__(?:intern|static)__[0-9a-f]{16}$")
+_UNIQUE_SUFFIX = r"__(?:intern|static)__[0-9a-f]{16}$"
 """Suffix that clang adds to names of relocatable device code."""
-_BACK_REFERENCE = re.compile(r"S([0-9A-Z]*)_|T[0-9A-Z]*_|E")
+_BACK_REFERENCE = r"S([0-9A-Z]*)_|T[0-9A-Z]*_|E"
 """Substitutions and template parameters, which repeat a part before them, and the end of a nested name."""
-_SIZE = re.compile(r"(?P<number>[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan) *(?:(?P<prefix>[kmgt])(?P<binary>i?))?b?", re.I)
+_NUMBER = r"([-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan)"
 _DURATIONS = (
     (730 * 864e5, 365.25 * 864e5, "years"), (48 * 36e5, 864e5, "days"), (120 * 6e4, 36e5, "h"), (120e3, 6e4, "min"),
     (1e3, 1e3, "s"), (0, 1, "ms"),
 )  # fmt: skip
 """Least ms of a unit, ms in it, its name."""
-_POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def escape_control(text: object, *, lines: bool = True) -> str:
@@ -37,12 +35,8 @@ def escape_control(text: object, *, lines: bool = True) -> str:
     if text.isprintable():
         return text
     kept = "\n\t" if lines else ""
-    return "".join(sign if sign.isprintable() or sign in kept else _escaped(sign) for sign in text)
-
-
-def _escaped(sign: str) -> str:
-    units = sign.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+    units = (char if char.isprintable() or char in kept else char.encode("utf-16-be", "surrogatepass") for char in text)
+    return "".join(unit if isinstance(unit, str) else re.sub("(....)", r"\\u\1", unit.hex()) for unit in units)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -54,7 +48,7 @@ def demangle(name: str) -> str:
     """
     if name.startswith(("_Z", "__Z")) and len(name) <= _MAX_MANGLED and _num_components(name) <= _MAX_COMPONENTS:
         with suppress(TypeError):  # bytes that are not UTF-8
-            demangled = pydemumble.demangle(_UNIQUE_SUFFIX.sub("", name[name.index("_Z") :])) or name
+            demangled = pydemumble.demangle(re.sub(_UNIQUE_SUFFIX, "", name[name.index("_Z") :])) or name
             name = demangled if len(demangled) <= _MAX_DEMANGLED else demangled[: _MAX_DEMANGLED - 1] + "…"
     return escape_control(name, lines=False)
 
@@ -64,7 +58,7 @@ def _num_components(name: str) -> int:
     total, arguments = len(name), 0
     sizes: dict[int, int] = {}
     has_nested_names = "Z" in name[2:]
-    for match in _BACK_REFERENCE.finditer(name):
+    for match in re.finditer(_BACK_REFERENCE, name):
         if total > _MAX_COMPONENTS:
             break
         if match[0] == "E":
@@ -86,14 +80,11 @@ def parse_bytes(text: str) -> float:
     >>> parse_bytes("64KiB"), parse_bytes("1 GB"), parse_bytes("1e6"), parse_bytes("1.5MB")
     (65536.0, 1000000000.0, 1000000.0, 1500000.0)
     """
-    match = _SIZE.fullmatch(text.strip())
-    try:
-        number = float(match["number"]) if match else math.nan
-    except ValueError:
-        match = None
-    if not match:
+    match = re.fullmatch(rf"{_NUMBER} *(?:([kmgt])(i?))?b?", text.strip(), re.I)
+    value = _scaled(match[1], match[2], 1024 if match[3] else 1000) if match else None
+    if value is None:
         raise InputError(f"{text!r:.40} is not a size; expected bytes, such as 65536, 64KiB, 16MB or 1GB")
-    return float(number * (1024 if match["binary"] else 1000) ** _POWERS[match["prefix"] and match["prefix"].lower()])
+    return value
 
 
 def parse_items(text: str) -> float:
@@ -102,14 +93,17 @@ def parse_items(text: str) -> float:
     >>> parse_items("1M"), parse_items("1e6"), parse_items("64K")
     (1048576.0, 1000000.0, 65536.0)
     """
-    number = text.strip().lower()
-    unit = number[-1] if number.endswith(("k", "m", "g")) else None
-    try:
-        return float(number.removesuffix(unit or "")) * 1024 ** _POWERS[unit]
-    except ValueError:
-        raise InputError(
-            f"{text!r:.40} is not a number of work-items; expected one such as 65536, 64K or 1e6"
-        ) from None
+    match = re.fullmatch(rf"{_NUMBER}([kmg])?", text.strip(), re.I)
+    value = _scaled(match[1], match[2], 1024) if match else None
+    if value is None:
+        raise InputError(f"{text!r:.40} is not a number of work-items; expected one such as 65536, 64K or 1e6")
+    return value
+
+
+def _scaled(number: str, prefix: str | None, base: int) -> float | None:
+    with suppress(ValueError):
+        return float(float(number) * base ** " kmgt".index((prefix or " ").lower()))
+    return None
 
 
 def format_bytes(size: float) -> str:
@@ -164,11 +158,5 @@ def align_columns(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)
     ['file  lines', 'a.ll      7']
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = (
-            cell.ljust(width) if index in left else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  ".join(cells).rstrip())
-    return lines
+    align = [str.ljust if index in left else str.rjust for index in range(len(widths))]
+    return ["  ".join(map(lambda put, *cell: put(*cell), align, row, widths)).rstrip() for row in rows]

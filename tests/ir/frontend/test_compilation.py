@@ -31,17 +31,6 @@ def test_compiles_without_warnings(sources, name, language, function):
     assert b"-unknown-linux-gnu" in compiled.ir
 
 
-def test_the_command_in_the_result_gives_the_same_ir(sources):
-    compiled = compile_source(sources / "dot.c")
-    again = subprocess.run(compiled.command, capture_output=True, check=True)
-    assert again.stdout == compiled.ir
-
-
-def test_same_ir_twice(sources):
-    options = CompileOptions(optimization="-O2")
-    assert compile_source(sources / "words.cpp", options) == compile_source(sources / "words.cpp", options)
-
-
 def test_date_and_time_do_not_change_the_ir():
     text = b"const char *when(void) { return __DATE__ __TIME__; }"
     assert b"Jan  1 197000:00:00" in compile_source(text, CompileOptions(language="c")).ir
@@ -89,12 +78,6 @@ def test_source_text_needs_a_language():
         compile_source(text)
 
 
-def test_language_option_beats_the_extension(tmp_path):
-    path = tmp_path / "kernel.txt"
-    path.write_text("int one() { return 1; }")
-    assert b"@_Z3onev" in compile_source(path, CompileOptions(language="c++")).ir
-
-
 @pytest.mark.parametrize("name", ["-c.c", "-", "--"])
 @pytest.mark.parametrize("clang", [None, "clang-19"])
 def test_a_name_is_never_read_as_an_argument(tmp_path, monkeypatch, name, clang):
@@ -121,16 +104,6 @@ def test_no_file_of_arguments_is_read(tmp_path, monkeypatch, clang):
             compile_source(given, CompileOptions(clang=clang))
 
 
-def test_a_folder_whose_name_begins_like_an_argument(tmp_path, monkeypatch):
-    (tmp_path / "@p").mkdir()
-    (tmp_path / "@p" / "a.c").write_text('#include "a.h"\nint one(void) { return A; }')
-    (tmp_path / "@p" / "a.h").write_text("#define A 4321\n")
-    (tmp_path / "p").write_text("-DEVIL /dev/null")
-    monkeypatch.chdir(tmp_path)
-    options = CompileOptions(include_paths=("@p",))
-    assert b"4321" in compile_source(Path("@p/a.c"), options).ir
-
-
 def test_messages_name_a_file_as_it_was_given(tmp_path, monkeypatch):
     (tmp_path / "bad.c").write_text("int f(void) { return missing; }\n")
     (tmp_path / "odd.c").write_text("int f(void) { int x = 5u == -1; }\n")
@@ -153,13 +126,6 @@ def test_defines_include_paths_level_and_flags_reach_the_compiler(tmp_path):
     assert b"alloca" in unoptimized
     assert b"<4 x i32>" not in unoptimized
     assert b"<4 x i32>" in optimized
-
-
-def test_fast_means_fast_math_without_a_warning():
-    text = b"float f(float a, float b) { return a * b + a; }"
-    compiled = compile_source(text, CompileOptions(language="c", optimization="fast"))
-    assert b"fmul fast" in compiled.ir
-    assert compiled.warnings == ""
 
 
 def test_debug_lines():

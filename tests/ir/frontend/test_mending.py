@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from ncc.errors import CompileError, InputError
+from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_program, compile_source
 
 LOOP = "for (int i = 0; i < 4; ++i) s += i * i;"
@@ -138,12 +138,6 @@ def test_a_missing_macro_is_made_up_and_what_it_hid_is_not(includes, way_of):
     assert b"[100 x i32]" in program.ir
 
 
-def test_several_missing_macros(way_of):
-    program = way_of("int a[ROWS][COLUMNS];\nint main() { cin >> a[1][2]; if (DEBUG) cout << a[1][2]; }")
-    assert program.macros == {"ROWS": "100", "COLUMNS": "100", "DEBUG": "100"}
-    assert b"[100 x [100 x i32]]" in program.ir
-
-
 @pytest.mark.parametrize(
     ("name", "value"), [("PI", math.pi), ("pi", math.pi), ("EPS", 1e-6), ("TRUE", 1), ("FALSE", 0), ("MAXN", 100)]
 )
@@ -208,47 +202,6 @@ def test_the_first_attempt_at_a_program_without_include_lines_has_headers(text, 
     assert "cout" not in str(caught.value.errors)
 
 
-@pytest.mark.parametrize(("way", "name", "text"), WAYS)
-def test_source_text_takes_the_same_way_as_a_file(way, name, text, write, headers):
-    path = write(text, name)
-    language = "c" if name.endswith(".c") else "c++"
-    program = compile_program(text.encode(), CompileOptions(language=language), headers)
-    assert program.way == way
-    assert _functions(program.ir) == _functions(compile_program(path, CompileOptions(), headers).ir)
-
-
-def test_source_text_needs_a_language(headers):
-    with pytest.raises(InputError, match="set language to one of"):
-        compile_program(NO_HEADERS.encode(), CompileOptions(), headers)
-
-
-@pytest.mark.parametrize("name", ["atomics.cl", "no_includes.cu"])
-def test_other_languages_compile_as_they_are(name, sources, tmp_path):
-    program = compile_program(sources / name, CompileOptions(), tmp_path / "headers")
-    assert (program.way, program.macros) == ("as it is", {})
-    assert program.ir == compile_source(sources / name).ir
-    assert not (tmp_path / "headers").exists()
-
-
-def test_a_wrong_program_of_another_language_is_refused(write, headers):
-    with pytest.raises(CompileError, match=r"a\.cl:1:\d+: error"):
-        compile_program(write("__kernel void f(int a) { a = N; }", "a.cl"), CompileOptions(), headers)
-
-
-@pytest.mark.parametrize("name", ["nowhere.c", "nowhere.cpp", "nowhere.cl", "nowhere"])
-def test_a_missing_file_is_named(name, tmp_path, headers):
-    with pytest.raises(InputError, match=rf"{name}: (can't be read: No such file|no such file)"):
-        compile_program(tmp_path / name, CompileOptions(), headers)
-
-
-def test_folders_and_unknown_extensions_are_refused(tmp_path, write, headers):
-    (tmp_path / "folder.cpp").mkdir()
-    with pytest.raises(InputError, match=r"folder\.cpp: "):
-        compile_program(str(tmp_path / "folder.cpp"), CompileOptions(), headers)
-    with pytest.raises(InputError, match=r"extension '\.md' is not"):
-        compile_program(write("# Notes", "a.md"), CompileOptions(), headers)
-
-
 @pytest.mark.parametrize(("way", "name", "text"), WAYS[1:])
 def test_a_cache_that_can_not_be_written_is_done_without(way, name, text, write, headers, tmp_path):
     (tmp_path / "file").write_text("")
@@ -265,16 +218,6 @@ def test_headers_are_precompiled_once(write, tmp_path):
     assert len(made) == 2  # the attempt as C++, and C
     compile_program(path, CompileOptions(), folder)
     assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == made
-
-
-@pytest.mark.parametrize(("way", "name", "text"), WAYS)
-def test_the_level_is_obeyed(way, name, text, write, headers):
-    path = write(text, name)
-    plain, optimized = (compile_program(path, CompileOptions(optimization=level), headers) for level in ("0", "2"))
-    assert (plain.way, optimized.way) == (way, way)
-    author = [next(f for f in _functions(program.ir) if re.search(r"@(main|f)\(", f)) for program in (plain, optimized)]
-    # two of the loop's variables at least are in registers
-    assert author[0].count(" alloca ") >= author[1].count(" alloca ") + 2
 
 
 @pytest.mark.parametrize("choice", [{"defines": ("N=17",)}, {"flags": ("-DN=17", "-Werror")}])

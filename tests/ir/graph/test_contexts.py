@@ -44,23 +44,6 @@ def test_real_modules(file: str, width: int) -> None:
     check(graph, [label if label % 3 else -1 for label in graph.module.text_id.tolist()], width)
 
 
-@pytest.mark.parametrize("width", range(1, MAX_WIDTH + 1))
-def test_every_width(width: int) -> None:
-    graph = build_xfg(read_module(IR / "tree.clang19.ll"))
-    check(graph, list(range(graph.module.num_statements)), width)
-
-
-@pytest.mark.parametrize("width", [1, 2, 3])
-def test_one_slot_used_fifty_times(width: int) -> None:
-    body = "".join(
-        f"  %l{i} = load i32, ptr %slot\n  %a{i} = add i32 %l{i}, {i}\n  store i32 %a{i}, ptr %slot\n"
-        for i in range(50)
-    )
-    graph = build_xfg(read_module(f"define void @f() {{\n  %slot = alloca i32\n{body}  ret void\n}}\n".encode()))
-    check(graph, graph.module.text_id.tolist(), width)
-    check(graph, [0] * graph.module.num_statements, width)
-
-
 @st.composite
 def small_modules(draw: st.DrawFn) -> str:
     """Functions of a few blocks; operands are drawn from few values, so that some become hubs."""
@@ -120,34 +103,6 @@ def test_identifiers_of_more_statements_than_the_limit_connect_nothing(file: str
         check(graph, graph.module.text_id.tolist(), width, max_degree)
 
 
-def degrees(graph: XFG) -> np.ndarray:
-    pairs = {
-        (node, statement)
-        for ends in (graph.source, graph.target)
-        for node, statement in zip(ends.tolist(), graph.statement.tolist(), strict=True)
-    }
-    return np.bincount([node for node, _ in pairs])
-
-
-def test_a_limit_that_no_identifier_passes_changes_nothing() -> None:
-    graph = build_xfg(read_module(IR / "machine.clang19.ll"))
-    labels, highest = graph.module.text_id.tolist(), int(degrees(graph).max())
-    for width in (1, 2):
-        unlimited = counted(graph, labels, width)
-        assert counted(graph, labels, width, highest) == unlimited
-        below = counted(graph, labels, width, highest - 1)
-        assert below.total() < unlimited.total()
-
-
-def test_the_limit_counts_statements_rather_than_edges_or_labels() -> None:
-    # %a has two statements (define, twice) though the second uses it twice; without the store's label it has as many
-    ir = b"define void @f(i32 %a, ptr %p) {\n  %b = add i32 %a, %a\n  store i32 %b, ptr %p\n  ret void\n}\n"
-    graph = build_xfg(read_module(ir))
-    assert counted(graph, [0, 1, 2, 3], 1, 2)[0, 1] == 1
-    assert counted(graph, [0, 1, 2, 3], 1, 1)[0, 1] == 0
-    assert counted(graph, [0, 1, -1, 3], 1, 2)[0, 1] == 1
-
-
 def test_a_hub_gives_no_square_of_pairs() -> None:
     body = "".join(f"  %l{i} = load i32, ptr @g\n" for i in range(200))
     graph = build_xfg(read_module(f"@g = global i32 0\ndefine void @f() {{\n{body}  ret void\n}}\n".encode()))
@@ -155,11 +110,6 @@ def test_a_hub_gives_no_square_of_pairs() -> None:
     assert counted(graph, labels, 1).total() >= 200 * 199
     assert counted(graph, labels, 1, 50).total() == 2 * 200  # each load with the return
     check(graph, labels, 1, 50)
-
-
-def test_a_limit_on_a_module_without_statements() -> None:
-    graph = build_xfg(read_module(b"declare void @f()\n"))
-    assert len(count_contexts(graph, np.zeros(0, np.int32), max_degree=3).count) == 0
 
 
 def test_pairs_are_those_of_the_counts_and_go_both_ways() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.fixtures.pages import HOSTILE, HOSTILE_NAME
@@ -117,62 +116,11 @@ def test_a_statement_is_found_in_other_functions_too(opened: Open) -> None:
     assert part(chromium, "details").text == first
 
 
-def test_a_statement_leads_to_its_line(opened: Open) -> None:
-    graph = tree()
-    chromium = opened(graph, "total")
-    (row,) = [row for row, text in enumerate(draw_function(graph, 0).labels) if "call double @total" in text]
-    chromium.execute_script("choose(arguments[0])", row)
-    line = int(graph.module.source_line[draw_function(graph, 0).statement[row]])
-    assert line > 0
-    assert part(chromium, "line").text == f"line {line} of the source"
-    part(chromium, "line").click()
-    assert part(chromium, "search").get_attribute("value") == f"line:{line}"
-    here = np.flatnonzero((graph.module.source_line == line) & (graph.module.statement_function == 0))
-    assert part(chromium, "found").text.startswith(f"{len(here)} here, ")
-
-
-def test_the_legend_hides_edges(opened: Open) -> None:
-    chromium = opened(tree())
-    seen = {picture(chromium)}
-    for button in part(chromium, "legend").find_elements("tag name", "button"):
-        button.click()
-        assert button.get_attribute("aria-pressed") == "false"
-        seen.add(picture(chromium))
-    assert len(seen) == 4
-
-
 def test_the_page_draws_the_edges_of_the_picture(opened: Open) -> None:
     for graph in (build_xfg(read_module(HOSTILE)), tree()):
         chromium = opened(graph)
         curves = chromium.execute_script("return shape.edges.map(edge => edge.curve)")
         assert curves == [list(curve) for curve in edge_curves(draw_function(graph, 0))]
-
-
-def test_mouse_and_zoom(opened: Open) -> None:
-    from selenium.webdriver import ActionChains
-
-    chromium = opened(tree())
-    x, y, width, height = chromium.execute_script(
-        "const box = shape.boxes[1]; return [offsetX + scale * (box.x + 20), offsetY + scale * (box.y + 9),"
-        " canvas.clientWidth, canvas.clientHeight]"
-    )
-    canvas = part(chromium, "canvas")
-    at = round(x - width / 2), round(y - height / 2)
-    ActionChains(chromium).move_to_element_with_offset(canvas, *at).perform()
-    assert part(chromium, "tip").text == "entry:"
-    ActionChains(chromium).move_to_element_with_offset(canvas, *at).click().perform()
-    assert chromium.execute_script("return chosen") == 1
-    offset, scale = "return [offsetX, offsetY]", "return scale"
-    before = chromium.execute_script(offset)
-    ActionChains(chromium).click_and_hold().move_by_offset(30, 40).release().perform()
-    assert chromium.execute_script(offset) == pytest.approx([before[0] + 30, before[1] + 40])
-    assert chromium.execute_script("return chosen") == 1
-    before = chromium.execute_script(scale)
-    part(chromium, "closer").click()
-    assert chromium.execute_script(scale) > before
-    part(chromium, "fit").click()
-    part(chromium, "farther").click()
-    assert chromium.execute_script(scale) < before
 
 
 def test_keys_walk_through_the_graph(opened: Open) -> None:
@@ -217,30 +165,6 @@ def test_hostile_names_are_text(opened: Open) -> None:
     assert len(chromium.find_elements("tag name", "script")) == 1  # the data are taken out once they are read
 
 
-def test_dark_and_narrow(opened: Open) -> None:
-    chromium = opened(tree())
-    light = picture(chromium)
-    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-    narrow = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    try:
-        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
-        until(chromium, "colors.paper === '#15181c'")
-        assert picture(chromium) != light
-        chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
-        until(chromium, "innerWidth === 400")
-        chromium.execute_script("choose(5)")
-        assert chromium.execute_script("return document.documentElement.scrollWidth") <= 400
-        for name in ("canvas", "filter", "functions", "search", "legend", "details"):
-            rect = part(chromium, name).rect
-            assert rect["x"] >= 0
-            assert rect["x"] + rect["width"] <= 400
-            assert rect["width"] > 200
-            assert rect["height"] > 20
-    finally:
-        chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
 def test_a_function_of_20000_statements(opened: Open) -> None:
     lines = []
     for i in range(0, 20_000, 10):
@@ -257,11 +181,3 @@ def test_a_function_of_20000_statements(opened: Open) -> None:
     assert chromium.execute_script("return scale") < 0.1
     part(chromium, "next").click()
     assert chromium.execute_script("return scale") > 0.5  # what is found can be read
-
-
-def test_a_module_without_functions(opened: Open) -> None:
-    chromium = opened(build_xfg(read_module(b"declare void @f()\n")))
-    assert part(chromium, "listed").text == "0 of 0 functions"
-    part(chromium, "search").send_keys("x\n")
-    part(chromium, "fit").click()
-    assert part(chromium, "found").text == "0 here, 0 in 0 functions"

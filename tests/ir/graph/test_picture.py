@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ncc.errors import InputError
-from tests.fixtures.pages import HOSTILE, HOSTILE_NAME, Page, data_of
+from tests.fixtures.pages import HOSTILE
 from tests.rooms import (
     MAX_ROW_CHARS,
     XFG,
@@ -21,7 +21,6 @@ from tests.rooms import (
     node_kind,
     page_data,
     read_module,
-    to_html,
     to_svg,
 )
 from tests.support.refuses import refuses
@@ -143,25 +142,6 @@ def test_page_data_unfold_to_the_drawings(graph: XFG) -> None:
         assert [row + step for row, step in zip(rows, target, strict=True)] == drawing.target.tolist()
 
 
-def test_names_are_no_markup_of_the_page() -> None:
-    html = to_html(build_xfg(read_module(HOSTILE, name=HOSTILE_NAME)))
-    page = Page(html)
-    assert page.open == []
-    assert page.title == f"XFG of {HOSTILE_NAME}"
-    assert len(page.scripts) == 2
-    assert "<img" not in html
-    assert data_of(html)["functions"][0][0] == HOSTILE_NAME
-    assert "://" not in html
-
-
-def test_a_page_opens_with_the_function_that_is_named() -> None:
-    graph = build_xfg(read_module(IR / "tree.clang19.ll"))
-    assert "show(3)" in to_html(graph, "collatz")
-    assert "show(0)" in to_html(graph)
-    with refuses(InputError, "there is no function 'x'", "it has total", "score", "depth", "collatz"):
-        to_html(graph, "x")
-
-
 @pytest.mark.parametrize("number", range(5))
 def test_svg(number: int) -> None:
     graph = build_xfg(read_module(IR / "tree.clang19.ll"))
@@ -173,15 +153,6 @@ def test_svg(number: int) -> None:
     texts = [text.text or "" for text in root.iter(f"{SVG}text")]
     assert [len(text) <= MAX_ROW_CHARS for text in texts] == [True] * len(drawing.labels)
     assert all(label.startswith(text.removesuffix("…")) for text, label in zip(texts, drawing.labels, strict=True))
-
-
-def test_svg_of_hostile_names() -> None:
-    graph = build_xfg(read_module(HOSTILE))
-    text = to_svg(graph, HOSTILE_NAME)
-    root = ElementTree.fromstring(text)
-    assert root.findtext(f"{SVG}title") == f"XFG of {HOSTILE_NAME}"
-    assert not {element.tag for element in root.iter()} & {f"{SVG}script", f"{SVG}image", f"{SVG}img"}
-    assert all(line.isprintable() for line in text.splitlines())
 
 
 def test_svg_of_one_function_or_of_several() -> None:

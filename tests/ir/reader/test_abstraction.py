@@ -1,6 +1,5 @@
 """What a statement keeps by choice: structures up to a limit, element indices, buckets of integers, names."""
 
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -364,11 +363,6 @@ def test_the_published_abstraction_keeps_structures_and_casts_and_nothing_else()
         "<%ID> = load { float, float, float, float, float }, ptr <%ID>",
         "<%ID> = add i32 <%ID>, <INT>",
     ]
-
-
-def test_an_abstraction_is_frozen() -> None:
-    with pytest.raises(FrozenInstanceError):
-        Abstraction().keep_immediates = True  # type: ignore[misc]
 
 
 def test_registers_that_are_variables_keep_their_names():

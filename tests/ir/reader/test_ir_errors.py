@@ -1,10 +1,8 @@
 """Error messages: file, line, column, what was wrong, and the line itself."""
 
-import re
-
 import pytest
 
-from ncc.errors import InputError, IRError, NccError
+from ncc.errors import IRError, NccError
 from tests.rooms import IRSyntaxError, read_module, read_text
 from tests.support.refuses import refuses
 
@@ -73,28 +71,6 @@ def test_the_excerpt_of_a_long_line_is_the_part_that_matters() -> None:
         read_module(text.encode())
     assert len(str(caught.value)) < 300
     assert caught.value.line == 4
-
-
-@pytest.mark.parametrize("data", [b"", b"\n", b" \r\n\t\n"])
-def test_empty_input(data: bytes) -> None:
-    with refuses(InputError, "here", "the file is empty", "expected LLVM IR"):
-        read_module(data, name="here")
-
-
-@pytest.mark.parametrize("data", [b"\0", b"define void @f() {\n  ret void\n}\n\0"])
-def test_nul_bytes(data: bytes) -> None:
-    with refuses(InputError, "here", "not LLVM IR", "NUL", "bitcode"):
-        read_module(data, name="here")
-
-
-def test_something_else_than_ir() -> None:
-    with pytest.raises(IRError, match=re.escape("main.c:1:1: expected top-level entity\n    int main(void) {")):
-        read_module(b"int main(void) {\n  return 0;\n}\n", name="main.c")
-
-
-def test_damaged_bitcode() -> None:
-    with refuses(IRError, "here", "LLVM can't read this bitcode"):
-        read_module(b"BC\xc0\xde" + b"\x35\x14" * 40, name="here")
 
 
 @pytest.mark.parametrize(

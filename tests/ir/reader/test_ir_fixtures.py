@@ -3,41 +3,22 @@
 import io
 import os
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fuzz.checks import assert_same_reading, renumbered, statements
 from ncc.errors import IRError
-from tests.rooms import Module, is_bitcode, print_canonically, read_module
+from tests.rooms import is_bitcode, print_canonically, read_module
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 FILES = sorted(path.name for path in IR.iterdir() if path.suffix in (".ll", ".bc"))
-REFUSED_BY_LLVM = {"legacy.ll"}  # a removed type
 
 
 def test_there_is_a_fixture_of_every_dialect() -> None:
     assert len(FILES) >= 20
     assert all((IR / name).stat().st_size < 30_000 for name in FILES)
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_every_fixture_is_read(file: str, check_module: Callable[[Module], None]) -> None:
-    module = read_module(IR / file)
-    assert module.read_via == ("bitcode" if file.endswith(".bc") else "direct")
-    assert module.name == str(IR / file)
-    check_module(module)
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_reading_directly_agrees_with_reading_what_llvm_prints(file: str) -> None:
-    data = (IR / file).read_bytes()
-    if file in REFUSED_BY_LLVM:
-        with pytest.raises(IRError, match=r":\d+:\d+: "):
-            print_canonically(data)
-        return
-    assert_same_reading(read_module(data), read_module(print_canonically(data)))
 
 
 @pytest.mark.parametrize(

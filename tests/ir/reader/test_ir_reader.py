@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import OPCODES, Abstraction, Module, NodeKind, print_canonically, read_module
+from tests.rooms import OPCODES, Abstraction, Module, NodeKind, read_module
 from tests.support.refuses import refuses
 
 
@@ -241,38 +241,6 @@ PROGRAM = (
 )
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        PROGRAM.replace("\n", "\r\n"),
-        PROGRAM.rstrip("\n"),
-        PROGRAM.replace("; a comment", "; caf\udce9"),
-        PROGRAM.replace("  %b", "\t%b").replace(", ", " ,\t"),
-        PROGRAM.replace("; a comment", ";" + "x" * 1_000_000),
-        PROGRAM.replace("[2 x i8]", "[1000001 x i8]").replace('c"a', 'c"' + "a" * 1_000_000),
-        PROGRAM.replace("nounwind", '"key"="' + "}" * 1000 + '"'),
-        PROGRAM.replace("add i32 %a, 1", "add i32 %a, ; why } not\n 1"),
-        "\n\n" + PROGRAM + "\n;",
-    ],
-    ids=[
-        "crlf",
-        "no final newline",
-        "not utf-8",
-        "tabs",
-        "long comment",
-        "long string",
-        "brackets",
-        "comment",
-        "blank",
-    ],
-)
-def test_layout_does_not_matter(changed: str) -> None:
-    plain, other = read(PROGRAM), read(changed.encode("utf-8", "surrogateescape"))
-    assert statements(plain) == statements(other)
-    assert plain.operand.tolist() == other.operand.tolist()
-    assert plain.source_line.tolist() == other.source_line.tolist() == [0, 3, 0, 0]
-
-
 def test_a_string_attribute_at_the_end_of_a_call_ends_with_its_line() -> None:
     assert body('  call void @g() "a"="b"\n  store i32 %n, ptr %p', "declare void @g()") == [
         "call void <@ID>()",
@@ -307,19 +275,6 @@ def test_a_file(tmp_path: Path) -> None:
         read_module(tmp_path / "missing.ll")
     with refuses(InputError, "can't be read"):
         read_module(tmp_path)
-
-
-def test_canonical_printing_is_a_fixed_point() -> None:
-    once = print_canonically(PROGRAM.encode())
-    assert print_canonically(once) == once
-    assert statements(read_module(once)) == statements(read(PROGRAM))
-
-
-def test_lookup_of_texts() -> None:
-    module = read(PROGRAM)
-    assert module.statement_text(1) == "<%ID> = add i32 <%ID>, <INT>"
-    assert module.statement_function.tolist() == [0, 0, 0, 0]
-    assert module.operand_statement.tolist() == [0, 1, 1, 2, 2, 2, 3]
 
 
 def test_kernels_that_metadata_marks() -> None:

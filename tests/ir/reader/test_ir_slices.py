@@ -72,14 +72,6 @@ def test_values_with_large_numbers_in_many_functions():
     assert read_module(text).num_functions == 60_000
 
 
-def test_numbers_belong_to_their_function():
-    body = b"(i32 %0) {\n  %2 = add i32 %0, 1\n  ret i32 %2\n}\n"
-    text = b"define i32 @f" + body + b"define i32 @g() {\n  ret i32 %2\n}\n"
-    with pytest.raises(native.IRSyntaxError, match="use of undefined value"):
-        native.read_text(text, known_callees=None)
-    assert read_module(b"define i32 @f" + body + b"define i32 @g" + body).num_functions == 2
-
-
 def test_sizes_are_written_without_leading_zeros():
     zeros = "0" * 4000
     uses = ", ".join(["%T zeroinitializer"] * 5000)

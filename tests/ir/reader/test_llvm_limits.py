@@ -208,20 +208,3 @@ def test_a_killed_helper_leaves_no_open_files():
         with pytest.raises(IRError):
             print_canonically(GOOD)
     assert len(os.listdir(folder)) == before  # noqa: PTH208
-
-
-@pytest.mark.parametrize("end", [b"", b"%"], ids=["whole", "broken"])
-def test_a_function_of_200_megabytes(monkeypatch, end):
-    """Read directly where it is whole; where it is broken LLVM is asked too, which has not the memory."""
-    monkeypatch.setenv("NCC_MEMORY_GB", "0.5")
-    text = (
-        function_of(
-            200_000_000, b"  store volatile i64 123456789, ptr null, align 8, !nontemporal !0 ; " + b"x" * 30 + b"\n"
-        )
-        + end
-    )
-    if not end:
-        assert read_module(text).num_functions == 1
-        return
-    with pytest.raises(IRError, match=r"^huge:\d+:\d+: "):
-        read_module(text, name="huge")

@@ -4,9 +4,8 @@ import pickle
 
 import pytest
 
-import ncc.errors
-from ncc.errors import CompileError, NccError
-from tests.rooms import Module, print_canonically, read_module
+from ncc.errors import CompileError
+from tests.rooms import Module, read_module
 
 BODY = "\ndefine void @f() {\n  ret void\n}\n"
 
@@ -75,13 +74,6 @@ def test_bytes_that_stand_unescaped() -> None:
     assert read(b'@s = constant [3 x i8] c"\xe9\xff\\00"').string_constants == {"s": "\xe9\xff"}
 
 
-def test_strings_of_bitcode_as_llvm_prints_it() -> None:
-    text = r'@s = constant [4 x i8] c"a\0Ab\00"' + "\n@x = external global i32" + BODY
-    printed = read_module(print_canonically(text.encode(), "text"))
-    assert printed.string_constants == {"s": "a\nb"}
-    assert printed.external_names == {"x"}
-
-
 @pytest.mark.parametrize(
     ("line", "names"),
     [
@@ -136,15 +128,6 @@ def test_an_error_of_the_compiler_is_pickled_with_its_lines() -> None:
     assert str(again) == str(error)
     assert again.errors == ("a.c:1:1: error: one", "a.c:2:1: error: two")
     assert pickle.loads(pickle.dumps(CompileError("no lines"))).errors == ()
-
-
-@pytest.mark.parametrize("name", ncc.errors.__all__)
-def test_all_errors_are_pickled_with_their_messages(name: str) -> None:
-    kind = getattr(ncc.errors, name)
-    again = pickle.loads(pickle.dumps(kind("what was wrong")))
-    assert type(again) is kind
-    assert isinstance(again, NccError)
-    assert str(again) == "what was wrong"
 
 
 def test_weak_variables_are_outside():

@@ -10,17 +10,10 @@ import pytest
 import ncc
 from ncc.errors import InputError, IRError
 from tests.rooms import (
-    Abstraction,
-    CachingCompiler,
     InputFile,
     Member,
-    ProgramReader,
-    Recipe,
-    Source,
     find_compiler,
-    find_files,
     find_inputs,
-    find_labelled_files,
     list_members,
     load_module,
     read_input,
@@ -173,18 +166,3 @@ def test_a_pipe_is_no_archive(tmp_path):
     assert [item.error for item in find_inputs([str(tmp_path)])] == [
         f"{tmp_path / 'lib.a'}: is a pipe or a device, not a file"
     ]
-
-
-def test_corpora_and_labelled_folders_take_members(tmp_path, objects):
-    for name in ("first", "second"):
-        (tmp_path / "code" / name).mkdir(parents=True)
-        (tmp_path / "code" / name / "lib.a").write_bytes(_archive(objects))
-        (tmp_path / "code" / name / "plain.o").write_bytes(objects["machine_code.o"])
-    recipe = Recipe(name="c", sources=(Source(name="s", folder=str(tmp_path / "code")),))
-    irs = [CachingCompiler(tmp_path).ir_of(file) for file in find_files(recipe)]
-    assert [ncc.read_module(ir).function_names for ir in irs] == [("add",), ("mul",)] * 2
-    files = find_labelled_files(tmp_path / "code")
-    assert [Path(path).name for path in files.paths] == ["lib.a(add.o)", "lib.a(the_product_of_two_numbers.o)"] * 2
-    reader = ProgramReader(ncc.CompileOptions(), Abstraction(), tmp_path)
-    read = [reader.read(InputFile(path, files.folder)) for path in files.paths]
-    assert [(len(program.text_id), way) for program, way in read] == [(3, "IR")] * 4
