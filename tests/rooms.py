@@ -7,14 +7,14 @@ from ncc.ir.frontend.allowed_paths import compile_permissions
 from ncc.ir.frontend.clang import find_compiler
 from ncc.ir.frontend.compile import compile_source, with_header
 from ncc.ir.frontend.device_code import compile_device_code
-from ncc.ir.frontend.languages import SOURCE_EXTENSIONS, language_of
+from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import header_folders
 from ncc.ir.frontend.run import FinishedProcess, compile_error
 from ncc.ir.frontend.snippets import compile_program
 from ncc.ir.graph.contexts import MAX_WIDTH, context_pairs, count_contexts
 from ncc.ir.graph.draw import edge_curves, page_data, to_html, to_svg
-from ncc.ir.graph.export import EXPORTERS, node_kind, to_dot, to_graphml, to_json, to_networkx
+from ncc.ir.graph.export import EXPORTERS, node_kind, to_dot, to_networkx
 from ncc.ir.graph.layout import MAX_ROW_CHARS, Drawing, draw_function, draw_functions
 from ncc.ir.graph.xfg import XFG, EdgeKind, build_xfg
 from ncc.ir.inputs import find_inputs, load_module, load_program
@@ -120,7 +120,7 @@ from ncc.learning.training.strategies import ClippedAdamW, RankBatch
 from ncc.system.files import models as storage
 from ncc.system.files import reading as found
 from ncc.system.files.archives import Member, list_members
-from ncc.system.files.models import read_json, read_model, read_tensors, read_whole, write_model
+from ncc.system.files.models import read_model, read_tensors, read_whole, write_model
 from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.tables import write_vectors
 from ncc.system.files.text import demangle, escape_control, format_bytes, parse_bytes
@@ -148,7 +148,6 @@ from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool, run_inline
 from ncc.tasks import classification, coarsening, devices
 from ncc.tasks.classification.config import NetworkTraining
-from ncc.tasks.classification.head import FORMAT as CLASSIFIER_FILES
 from ncc.tasks.classification.head import ClassifierHead, load_classifier, save_classifier
 from ncc.tasks.classification.network import fit_network, program_data
 from ncc.tasks.classification.ngrams import NgramModel, encoded_programs, fit_ngrams, hashed_ngrams, ngram_scores
@@ -162,7 +161,6 @@ from ncc.tasks.classification.train import (
     split_samples,
 )
 from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import FORMAT as COARSENING_FILES
 from ncc.tasks.coarsening.head import LineHead, load_coarsening_head, save_coarsening_head
 from ncc.tasks.coarsening.head import LSTMHead as LSTMCoarseningHead
 from ncc.tasks.coarsening.samples import (
@@ -191,7 +189,6 @@ from ncc.tasks.devices.features import (
     work_at_size,
 )
 from ncc.tasks.devices.fit import LaunchSamples, cross_validate, fit_times
-from ncc.tasks.devices.head import FORMAT as DEVICE_FILES
 from ncc.tasks.devices.head import (
     LONGEST_READ,
     PLATFORMS,
