@@ -184,7 +184,7 @@ def load_program(
         return [load_module(source, options=options, abstraction=abstraction)], "IR"
     level_options = [replace(options, optimization=level) for level in levels]
     if language not in ("c", "c++"):
-        return [load_module(source, options=level, abstraction=abstraction) for level in level_options], "as it is"
+        return [load_module(source, options=level, abstraction=abstraction) for level in level_options], "unchanged"
     is_file = isinstance(source, bytes) or Path(source).is_file()
     if is_file and not (source if isinstance(source, bytes) else read_input(source)).strip():
         raise InputError(f"{name}: is empty; expected source code")
@@ -192,7 +192,9 @@ def load_program(
 
     readable = () if isinstance(source, bytes) else _folder_of(source)
     programs = [compile_program(source, level, cache, readable=readable) for level in level_options]
-    return [read_module(program.ir, name=name, abstraction=abstraction) for program in programs], programs[-1].way
+    return [read_module(program.ir, name=name, abstraction=abstraction) for program in programs], programs[
+        -1
+    ].compiled_as
 
 
 def _open(

@@ -281,9 +281,9 @@ def test_a_folder_that_is_given_is_for_its_files_to_include(project):
 def test_programs_of_a_folder_read_it_too(project, tmp_path):
     (item,) = (item for item in find_inputs([str(project)]) if item.name.endswith("up.c"))
     modules, way = load_program(item.source, ["-O1"], cache=tmp_path / "cache")
-    assert (len(modules), way) == (1, "as it is")
+    assert (len(modules), way) == (1, "unchanged")
     program = compile_program(str(project / "src" / "up.c"), CompileOptions(), tmp_path / "cache", readable=[project])
-    assert program.way == "as it is"
+    assert program.compiled_as == "unchanged"
 
 
 @pytest.mark.parametrize("name", ["link.ll", "link.c"])

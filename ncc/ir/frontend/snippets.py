@@ -46,13 +46,13 @@ class CompiledProgram:
     """LLVM IR of a program, and what it took.
 
     Attributes:
-        way: "as it is", "with headers" in the language of its extension, "as old C" (of 1989, with headers), "as C++"
-            (with headers), "mended" if more had to be done to it.
+        compiled_as: "unchanged", "with headers" in the language of its extension, "C89" (of 1989, with headers), "C++"
+            (with headers), "patched" if more had to be done to it.
         macros: Those that were made up: name → value.
     """
 
     ir: bytes
-    way: str
+    compiled_as: str
     macros: dict[str, str]
 
 
@@ -67,7 +67,7 @@ def compile_program(
     options = with_own_flags(source, options)
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:
-        return _finished(compile_source(source, options, readable=readable), "as it is")
+        return _finished(compile_source(source, options, readable=readable), "unchanged")
     text = source if isinstance(source, bytes) else read_input(source)
     options = replace(options, is_strict=True)  # so that headers are tried before a function is guessed
     first: CompileError | None = None
@@ -91,16 +91,16 @@ def compile_program(
 
 def _attempts(language: str, *, is_whole: bool) -> Iterator[tuple[str, str, tuple[str, ...] | None]]:
     """Yield what to try in turn, each with its language and flags, None for those without the usual headers."""
-    plain: tuple[str, str, None] = ("as it is", language, None)
+    plain: tuple[str, str, None] = ("unchanged", language, None)
     headers: tuple[str, str, tuple[str, ...]] = ("with headers", language, ())
     yield from (plain, headers) if is_whole else (headers, plain)
-    yield "as old C", "c", _OLD_C
+    yield "C89", "c", _OLD_C
     if language == "c":
-        yield "as C++", "c++", ()
+        yield "C++", "c++", ()
 
 
-def _finished(compiled: CompiledSource, way: str) -> CompiledProgram:
-    return CompiledProgram(ir=compiled.ir, way=way, macros={})
+def _finished(compiled: CompiledSource, compiled_as: str) -> CompiledProgram:
+    return CompiledProgram(ir=compiled.ir, compiled_as=compiled_as, macros={})
 
 
 def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) -> CompileOptions:
@@ -126,7 +126,7 @@ def _patch(text: bytes, options: CompileOptions, readable: Sequence[str | os.Pat
                 return None
             macros |= missing
         else:
-            return CompiledProgram(ir=compiled.ir, way="mended", macros=macros)
+            return CompiledProgram(ir=compiled.ir, compiled_as="patched", macros=macros)
     return None
 
 

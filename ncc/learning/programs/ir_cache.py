@@ -63,7 +63,7 @@ class CachingCompiler:
         def compiled() -> bytes:
             folders = [path.folder] if path.folder else []
             program = compile_program(path, options, self.headers, readable=folders)
-            return f"; {program.way}\n".encode() + program.ir
+            return f"; {program.compiled_as}\n".encode() + program.ir
 
         way, _, ir = self.cached(key, compiled).partition(b"\n")
         return ir, way.decode().removeprefix("; ")

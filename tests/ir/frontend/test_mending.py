@@ -13,11 +13,11 @@ NO_HEADERS = "int main() { int n, s = 0; cin >> n; " + LOOP + " cout << s + n <<
 OLD_C = "int add(a, b) int a; int b; { return a + b; }\nint main() { return add(1, 2); }\n"
 NO_MACRO = "int a[N], b[N];\nint main() { int s = 0; " + LOOP + " a[s] = 1; cout << a[s] + b[s]; }\n"
 WAYS = [
-    ("as it is", "a.cpp", "#include <iostream>\nusing namespace std;\n" + NO_HEADERS),
+    ("unchanged", "a.cpp", "#include <iostream>\nusing namespace std;\n" + NO_HEADERS),
     ("with headers", "a.cpp", NO_HEADERS),
-    ("as old C", "a.cpp", "int f(n) int n; { int s = n; int i; for (i = 0; i < 4; i++) s += i; return s; }\n"),
-    ("as C++", "a.c", NO_HEADERS),
-    ("mended", "a.cpp", NO_MACRO),
+    ("C89", "a.cpp", "int f(n) int n; { int s = n; int i; for (i = 0; i < 4; i++) s += i; return s; }\n"),
+    ("C++", "a.c", NO_HEADERS),
+    ("patched", "a.cpp", NO_MACRO),
 ]
 
 
@@ -56,7 +56,7 @@ def _functions(ir: bytes) -> list[str]:
 def test_a_whole_program_compiles_as_it_is(name, text, write, tmp_path):
     path = write(text, name)
     program = compile_program(path, CompileOptions(), tmp_path / "headers")
-    assert (program.way, program.macros) == ("as it is", {})
+    assert (program.compiled_as, program.macros) == ("unchanged", {})
     assert program.ir == compile_source(path).ir
     assert not (tmp_path / "headers").exists()
 
@@ -76,7 +76,7 @@ def test_usual_headers_are_put_before_a_program_that_lacks_them(name, text, writ
     with pytest.raises(CompileError):
         compile_source(write(text, name), CompileOptions(is_strict=True))
     program = way_of(text, name)
-    assert (program.way, program.macros) == ("with headers", {})
+    assert (program.compiled_as, program.macros) == ("with headers", {})
     assert "@main(" in "".join(_functions(program.ir))
 
 
@@ -84,7 +84,7 @@ def test_headers_change_nothing_in_a_program_that_includes_them(way_of):
     text = "using namespace std;\nint main() { vector<int> v(9); sort(v.begin(), v.end()); return v[3]; }\n"
     whole = way_of("#include <algorithm>\n#include <vector>\n" + text)
     lacking = way_of(text)
-    assert (whole.way, lacking.way) == ("as it is", "with headers")
+    assert (whole.compiled_as, lacking.compiled_as) == ("unchanged", "with headers")
     (one,), (other,) = ([f for f in _functions(program.ir) if "@main(" in f] for program in (whole, lacking))
     assert re.sub(r"[!#]\d+", "", one) == re.sub(r"[!#]\d+", "", other)
 
@@ -103,7 +103,7 @@ def test_headers_change_nothing_in_a_program_that_includes_them(way_of):
 )
 def test_c_of_1989(name, text, way_of):
     program = way_of(text, name)
-    assert (program.way, program.macros) == ("as old C", {})
+    assert (program.compiled_as, program.macros) == ("C89", {})
     assert "@main(" in "".join(_functions(program.ir))
     assert b"@_Z" not in program.ir
 
@@ -118,7 +118,7 @@ def test_c_of_1989(name, text, way_of):
 )
 def test_a_program_that_needs_no_headers_and_clashes_with_them_compiles_as_it_is(name, text, write, way_of):
     program = way_of(text, name)
-    assert (program.way, program.macros) == ("as it is", {})
+    assert (program.compiled_as, program.macros) == ("unchanged", {})
     assert program.ir == compile_source(write(text, name)).ir
 
 
@@ -127,13 +127,13 @@ def test_a_program_that_needs_no_headers_and_clashes_with_them_compiles_as_it_is
 )
 def test_cpp_in_a_file_of_c(text, way_of):
     program = way_of(text, "a.c")
-    assert (program.way, program.macros) == ("as C++", {})
+    assert (program.compiled_as, program.macros) == ("C++", {})
 
 
 @pytest.mark.parametrize("includes", ["", "#include <iostream>\nusing namespace std;\n"])
 def test_a_missing_macro_is_made_up_and_what_it_hid_is_not(includes, way_of):
     program = way_of(includes + NO_MACRO)
-    assert (program.way, program.macros) == ("mended", {"N": "100"})
+    assert (program.compiled_as, program.macros) == ("patched", {"N": "100"})
     assert b"@a = " in program.ir
     assert b"[100 x i32]" in program.ir
 
@@ -143,20 +143,20 @@ def test_a_missing_macro_is_made_up_and_what_it_hid_is_not(includes, way_of):
 )
 def test_values_that_names_tell(name, value, way_of):
     program = way_of(f"double f(double r) {{ cout << r; return r < {name}; }}")
-    assert (program.way, list(program.macros)) == ("mended", [name])
+    assert (program.compiled_as, list(program.macros)) == ("patched", [name])
     assert float(program.macros[name]) == pytest.approx(value, rel=1e-12)
 
 
 def test_a_type_that_nothing_declares(way_of):
     program = way_of("ElemType f() { cout << 1; return 0; }")
-    assert (program.way, program.macros) == ("mended", {"ElemType": "int"})
+    assert (program.compiled_as, program.macros) == ("patched", {"ElemType": "int"})
     assert re.search(r"define .*i32 @_Z1fv\(", program.ir.decode())
 
 
 @pytest.mark.parametrize("head", ["void main()", "void  main ( void )", "main()", "int n;\nmain(int c, char **v)"])
 def test_main_returns_a_number(head, way_of):
     program = way_of(f"{head} {{ cout << 1; }}")
-    assert (program.way, program.macros) == ("mended", {})
+    assert (program.compiled_as, program.macros) == ("patched", {})
     assert re.search(r"define .*i32 @main\(", program.ir.decode())
 
 
@@ -171,7 +171,7 @@ def test_main_returns_a_number(head, way_of):
 )
 def test_what_is_called_like_something_in_std(name, text, way_of):
     program = way_of(text)
-    assert (program.way, program.macros) == ("mended", {name: f"{name}_"})
+    assert (program.compiled_as, program.macros) == ("patched", {name: f"{name}_"})
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_cache_that_can_not_be_written_is_done_without(way, name, text, write,
     (tmp_path / "file").write_text("")
     path = write(text, name)
     program = compile_program(path, CompileOptions(), tmp_path / "file" / "headers")
-    assert program.way == way
+    assert program.compiled_as == way
     assert _functions(program.ir) == _functions(compile_program(path, CompileOptions(), headers).ir)
 
 
@@ -223,7 +223,7 @@ def test_headers_are_precompiled_once(write, tmp_path):
 @pytest.mark.parametrize("choice", [{"defines": ("N=17",)}, {"flags": ("-DN=17", "-Werror")}])
 def test_options_count_and_warnings_do_not(choice, write, headers):
     program = compile_program(write(NO_MACRO + "int warned() { }\n"), CompileOptions(**choice), headers)
-    assert (program.way, program.macros) == ("with headers", {})
+    assert (program.compiled_as, program.macros) == ("with headers", {})
     assert b"[17 x i32]" in program.ir
 
 
@@ -239,7 +239,7 @@ def test_lines_keep_their_numbers_under_macros(write, headers):
 def test_flags_of_one_language_only(text, headers):
     options = CompileOptions(language="c++", flags=("-std=c++17",))
     try:
-        assert compile_program(text.encode(), options, headers).way == "mended"
+        assert compile_program(text.encode(), options, headers).compiled_as == "patched"
     except CompileError as error:
         assert "expected ';'" in str(error)  # and not: usual.h: invalid argument '-std=c++17' not allowed with 'C'
 
@@ -251,5 +251,7 @@ def test_a_mended_program_finds_the_headers_beside_it(tmp_path):
     prepared = sorted((tmp_path / "headers").iterdir())
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.cpp").write_text("int a[N];\nint main() { return 0; }\n")
-    assert compile_program(tmp_path / "other" / "a.cpp", CompileOptions(), tmp_path / "headers").way == "mended"
+    assert (
+        compile_program(tmp_path / "other" / "a.cpp", CompileOptions(), tmp_path / "headers").compiled_as == "patched"
+    )
     assert sorted((tmp_path / "headers").iterdir()) == prepared  # headers are prepared once, not for every folder

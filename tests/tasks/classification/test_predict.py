@@ -128,7 +128,7 @@ def test_ir_is_read_once_as_it_is(untrained, tmp_path):
     (tmp_path / "a.ll").write_bytes(compile_source(tmp_path / "a.cpp", CompileOptions(optimization="-O0")).ir)
     source = classify(tmp_path / "a.cpp", levels=("-O0",), head=untrained)
     ir = classify(tmp_path / "a.ll", head=untrained)
-    assert (source.compiled_as, ir.compiled_as) == ("as it is", "IR")
+    assert (source.compiled_as, ir.compiled_as) == ("unchanged", "IR")
     assert (source.levels, ir.levels) == (("-O0",), ())
     assert (source.classes, source.num_statements, source.unknown_rate) == (
         ir.classes,
