@@ -105,7 +105,7 @@ TRAINERS = {
     ),
 }
 SEEDED = [name for name, one in TRAINERS.items() if one.seed]
-LOST_BY_A_STOP = {"lstm-encoder": {"/lstm.json/about/losses"}}
+LOST_BY_A_STOP = {"lstm-encoder": {"/lstm.json/card/losses"}}
 """A known defect: the card has the losses of the last run alone. What was learnt is the same."""
 RESUMING = [name for name, one in TRAINERS.items() if one.stops]
 
