@@ -421,9 +421,9 @@ def test_predictions_about_a_kernel_agree():
     (answer, _), (curve, _), (explanation, _) = (
         ask(KERNELS, wgsize=64, platform="amd", **given)
         for ask, given in (
-            (ncc.predict_device, {"transfer_bytes": 1e6}),
-            (ncc.predict_device_curve, {"transfer_bytes": [1e6, 1e7]}),
-            (ncc.explain_device, {"transfer_bytes": 1e6}),
+            (ncc.predict_device, {"transfer": 1e6}),
+            (ncc.predict_device_curve, {"transfer": [1e6, 1e7]}),
+            (ncc.explain_device, {"transfer": 1e6}),
         )
     )
     assert answer.kernel == curve.kernel == explanation.kernel == "scale"
@@ -457,7 +457,7 @@ def test_what_is_no_statement_has_no_neighbours():
         (lambda: ncc.embed(3), "source is 3; expected a path, text or bytes"),
         (lambda: ncc.embed(""), "source is ''"),
         (lambda: ncc.predict_device(KERNELS, wgsize="a"), "wgsize is 'a'; expected a number"),
-        (lambda: ncc.predict_device(KERNELS, transfer_bytes="16MB"), "transfer_bytes is '16MB'; expected a number"),
+        (lambda: ncc.predict_device(KERNELS, transfer="many"), "'many' is not a size"),
         (lambda: ncc.predict_gpu(KERNELS, grid=10, block=0), "block size x is 0"),
         (lambda: ncc.predict_gpu(KERNELS, grid="a", block=1), "expected whole numbers"),
     ],

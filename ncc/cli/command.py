@@ -5,14 +5,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import click
 
 from ncc.cli.printing import print_answer
 from ncc.errors import InputError
-from ncc.verbs.types import Command, Words
+from ncc.verbs.types import Command, Words, unpack
 
 _METAVARS = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Yields|Raises|Reference|Examples):", re.M)
@@ -46,7 +45,7 @@ class _Parameter:
 
     def to_click(self) -> click.Parameter:
         """Make the argument or option."""
-        kind, words = _unpack(self.annotation)
+        kind, words = unpack(self.annotation)
         words = self.words or words
         name = self.key.rpartition(".")[2]
         is_many, length, kind = _items(kind)
@@ -71,19 +70,6 @@ class _Parameter:
         settings |= {"nargs": length} if length > 1 else {"multiple": is_many}
         shows_default = self.default not in (None, False, (), "") and not settings["required"]
         return click.Option([*names, variable], help=text, show_default=shows_default, **settings)
-
-
-def _unpack(annotation: Any) -> tuple[Any, Words]:
-    """Return a type without None and without words, and these."""
-    words = Words()
-    while True:
-        if get_origin(annotation) is Annotated:
-            annotation, *notes = get_args(annotation)
-            words = next((note for note in notes if isinstance(note, Words)), words)
-        elif get_origin(annotation) in (Union, UnionType):
-            annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
-        else:
-            return annotation, words
 
 
 def _fields(kind: type) -> tuple[dict[str, Any], dict[str, str]]:
@@ -193,7 +179,7 @@ def _parameters(command: Command, texts: dict[str, str]) -> tuple[list[_Paramete
     found: list[_Parameter] = []
     configs: dict[str, Callable[..., Any]] = {}
     for name, parameter in declared.items():
-        kind, words = _unpack(parameter.annotation)
+        kind, words = unpack(parameter.annotation)
         if words.fields:
             configs[name] = kind
             (types, field_texts), defaults = _fields(kind), parameter.default or kind()

@@ -97,7 +97,7 @@ def embed_many(
     embedding: EmbeddingLike | None = None,
     encoder: EncoderLike | None = None,
     pooling: PoolingLike | None = None,
-    seconds: float = 300.0,
+    timeout: float = 300.0,
 ) -> "Iterator[EmbeddedModule | NccError]":
     r"""Embed many files or texts, and yield results in their order.
 
@@ -110,7 +110,7 @@ def embed_many(
         embedding: As for `embed`.
         encoder: As for `embed`.
         pooling: As for `embed`.
-        seconds: Time for an input in a worker.
+        timeout: Seconds for an input in a worker.
 
     Yields:
         For each input what `embed` returns, or the error that it raises.
@@ -129,9 +129,9 @@ def embed_many(
     from ncc.system.workers.pool import Pool
 
     options = CompileOptions.of(options, language)
-    check_positive(jobs=jobs, seconds=seconds)
+    check_positive(jobs=jobs, timeout=timeout)
     pooler = load_pooler(pooling, embedding, encoder)
-    results = Pool(jobs, seconds=seconds).in_order(
+    results = Pool(jobs, seconds=timeout).in_order(
         [sources] if isinstance(sources, str | bytes | os.PathLike) else sources,
         partial(_read, options=options, embedding=embedding, encoder=encoder, pooling=pooling),
         name_of=lambda source: "<text>" if _is_text(source) else os.fsdecode(source),

@@ -59,9 +59,9 @@ def measure_kernels(
     device: Devices | None = None,
     sizes: Sizes = "1K:16M",
     wgsize: Wgsizes = "64,256",
-    budget_minutes: Minutes | None = None,
-    timeout_s: Seconds = 30.0,
-    seconds: float = 1.0,
+    budget: Minutes | None = None,
+    timeout: Seconds = 30.0,
+    measurement_time: Seconds = 1.0,
     seed: int = 204,
     progress: Progress | None = None,
 ) -> "Measurements":
@@ -76,9 +76,9 @@ def measure_kernels(
         device: Numbers in ``ncc devices``, from 1, or parts of names; default all devices.
         sizes: Work-items: a range in steps of 4, a list, or the numbers.
         wgsize: Work-items per work-group, likewise.
-        budget_minutes: Stop after this time; default when all is measured.
-        timeout_s: Time limit for a kernel at one size on one device, compilation included.
-        seconds: Longest time to repeat one size for a median within 5%.
+        budget: Stop after so many minutes; default when all is measured.
+        timeout: Time limit for a kernel at one size on one device, compilation included.
+        measurement_time: Longest time to repeat one size for a median within 5%.
         seed: Random seed of the arguments.
         progress: Called with a line of text after each kernel.
 
@@ -102,13 +102,13 @@ measure_command = Command(
 def calibrate(
     output: Output,
     *,
-    budget_minutes: Minutes = 10.0,
+    budget: Minutes = 10.0,
     kernels: Kernels | None = None,
     device: Devices | None = None,
     sizes: Sizes = "1K:1M",
     wgsize: Wgsizes = "64,256",
-    timeout_s: Seconds = 30.0,
-    seconds: float = 0.3,
+    timeout: Seconds = 30.0,
+    measurement_time: Seconds = 0.3,
     seed: int = 204,
     about: About | None = None,
     progress: Progress | None = None,
@@ -117,13 +117,13 @@ def calibrate(
 
     Args:
         output: Folder that gets the head, and the table ``times.parquet``.
-        budget_minutes: Time for measuring; training takes extra time.
+        budget: Minutes for measuring; training takes extra time.
         kernels: Files of OpenCL C, folders and globs; default the shipped kernels.
         device: Numbers in ``ncc devices``, from 1, or parts of names; default all devices.
         sizes: Work-items: a range in steps of 4, a list, or the numbers.
         wgsize: Work-items per work-group, likewise.
-        timeout_s: Time limit for a kernel at one size on one device, compilation included.
-        seconds: Longest time to repeat one size for a median within 5%.
+        timeout: Time limit for a kernel at one size on one device, compilation included.
+        measurement_time: Longest time to repeat one size for a median within 5%.
         seed: Random seed of the arguments and of training.
         about: Additional fields of the card, such as the command.
         progress: Called with a line of text after each launch.

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     Extent = Sequence[int] | int
     Arguments = Mapping[str, float]
-    ProgramArguments = Sequence[str]
+    ProgramArgs = Sequence[str]
 else:
 
     def _extent(text: str) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ else:
 
     Extent = Annotated[Any, Words(metavar="X[,Y,Z]", parse=_extent)]
     Arguments = Annotated[Sequence[str], Words(metavar="NAME=VALUE", option=("--arg",))]
-    ProgramArguments = Annotated[Any, Words(metavar="TEXT", option=("--program-args",), parse=_words)]
+    ProgramArgs = Annotated[Any, Words(metavar="TEXT", parse=_words)]
 
 
 Platform = Literal["amd", "nvidia"]
@@ -71,7 +71,7 @@ Platform = Literal["amd", "nvidia"]
 def predict_device(
     source: Source,
     *,
-    transfer_bytes: Bytes | None = None,
+    transfer: Bytes | None = None,
     wgsize: float | None = None,
     global_size: Items | None = None,
     platform: Platform | None = None,
@@ -84,7 +84,7 @@ def predict_device(
 
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
-        transfer_bytes: Bytes moved between host and device, such as 65536, 64KiB or 1GB.
+        transfer: Bytes moved between host and device, such as 65536, 64KiB or 1GB.
         wgsize: Work-items in a work-group.
         global_size: Work-items of the launch, such as 65536 or 64K. Transfer and global size follow from each other, at
             four bytes per work-item for each pointer argument, moved there and back.
@@ -135,7 +135,7 @@ def predict_device_command(  # noqa: D417 - shared options have a text of their 
     from ncc.tasks.devices.features import check_sizes
     from ncc.tasks.devices.head import load_device_head
 
-    check_sizes(options["transfer_bytes"], options["wgsize"], options["global_size"])
+    check_sizes(options["transfer"], options["wgsize"], options["global_size"])
     _check_plot(plot, inputs)
     if options["head"] is not None:
         load_once(load_device_head, options["head"])
@@ -168,7 +168,7 @@ def _predict_device(name: Any, *, plot: Path | None, explain: bool, **given: Any
     embedding = given["embedding"] and load_once(load_embedding, given["embedding"])
     options = replace(given["options"], language=language, debug_lines=explain)
     head, kernels = read_inputs(name if text is None else text, given["platform"], head, embedding, options)
-    launch = given["transfer_bytes"], given["wgsize"], given["global_size"]
+    launch = given["transfer"], given["wgsize"], given["global_size"]
     answers = [predict_kernel(kernel, head, *launch) for kernel in kernels]
     rows = [answer.to_dict() for answer in answers]
     lines = [f"{name}: {_device_sentence(answer)}" for answer in answers]
@@ -220,7 +220,7 @@ def _check_plot(plot: Path | None, inputs: Sequence[str]) -> None:
 def predict_device_curve(
     source: Source,
     *,
-    transfer_bytes: Sequence[float] | None = None,
+    transfer: Sequence[float] | None = None,
     wgsize: float | None = None,
     platform: Platform | None = None,
     options: Compiling | None = None,
@@ -232,7 +232,7 @@ def predict_device_curve(
 
     Args:
         source: As for `predict_device`.
-        transfer_bytes: Sizes to ask for, above 0 and ascending; default 1 KiB to 4 GiB.
+        transfer: Sizes to ask for, above 0 and ascending; default 1 KiB to 4 GiB.
         wgsize: Work-items in a work-group.
         platform: As for `predict_device`.
         options: As for `predict_device`.
@@ -253,7 +253,7 @@ def predict_device_curve(
 def explain_device(
     source: Source,
     *,
-    transfer_bytes: Bytes | None = None,
+    transfer: Bytes | None = None,
     wgsize: float | None = None,
     global_size: Items | None = None,
     platform: Platform | None = None,
@@ -269,7 +269,7 @@ def explain_device(
 
     Args:
         source: As for `predict_device`.
-        transfer_bytes: As for `predict_device`.
+        transfer: As for `predict_device`.
         wgsize: As for `predict_device`.
         global_size: As for `predict_device`.
         platform: As for `predict_device`.
@@ -464,7 +464,7 @@ def predict_gpu(
     block: Extent,
     arguments: Arguments | None = None,
     kernel: Name | None = None,
-    program_arguments: ProgramArguments | None = None,
+    program_args: ProgramArgs | None = None,
     gpu: Name | None = None,
     head: GpuHeadLike | None = None,
     options: Compiling | None = None,
@@ -480,7 +480,7 @@ def predict_gpu(
         block: Threads per block in each dimension, such as 256 or 16,16.
         arguments: Values of arguments by name, or by position from 0.
         kernel: Name of one kernel, mangled or as in the source; default all.
-        program_arguments: Command line of the program, such as '1024 100', for sizes that host code reads from argv.
+        program_args: Command line of the program, such as '1024 100', for sizes that host code reads from argv.
         gpu: Name of a card, such as A100; default the one that the head was trained on. Answers for others are
             extrapolated.
         head: A head or its folder; default the shipped one.

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
@@ -131,6 +132,19 @@ def command(api: Callable[..., Any] | None = None, **settings: Any) -> Callable[
     return lambda run: Command(run=run, api=api, **settings)
 
 
+def unpack(annotation: Any) -> tuple[Any, Words]:
+    """Return a type without None and without words, and these."""
+    words = Words()
+    while True:
+        if get_origin(annotation) is Annotated:
+            annotation, *notes = get_args(annotation)
+            words = next((note for note in notes if isinstance(note, Words)), words)
+        elif get_origin(annotation) in (Union, UnionType):
+            annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
+        else:
+            return annotation, words
+
+
 def defined_in(module: str) -> Callable[[_Function], _Function]:
     """Make a signature with a docstring call the function of its name in a module, which is imported at the call."""
 
@@ -141,6 +155,10 @@ def defined_in(module: str) -> Callable[[_Function], _Function]:
         def call(*args: Any, **kwargs: Any) -> Any:
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
+            for name, value in bound.arguments.items():
+                parse = unpack(signature.parameters[name].annotation)[1].parse
+                if parse and isinstance(value, str):  # as it is written on the command line
+                    bound.arguments[name] = parse(value)
             return getattr(import_module(module), declared.__name__)(*bound.args, **bound.kwargs)
 
         return cast(_Function, call)
@@ -193,8 +211,8 @@ Json = Annotated[bool, Words(option=("--json",), help="Print one JSON object per
 Plot = Annotated[Path, Words(metavar="FILE")]
 OutputFile = Annotated[Path, Words(metavar="FILE", option=("-o", "--output"))]
 Count = Annotated[int, Words(metavar="N", minimum=1)]
-Seconds = Annotated[float, Words(metavar="SECONDS", option=("--timeout",))]
-Minutes = Annotated[float, Words(metavar="MINUTES", option=("--budget",))]
+Seconds = Annotated[float, Words(metavar="SECONDS")]
+Minutes = Annotated[float, Words(metavar="MINUTES")]
 Name = Annotated[str, Words(metavar="NAME")]
 Address = Annotated[str, Words(metavar="ADDRESS")]
 Device = Annotated[str, Words(metavar="cpu|cuda")]
@@ -252,8 +270,8 @@ if TYPE_CHECKING:
     Progress = Callable[[str], None]
     About = dict[str, Any]
     AnyExecutor = Executor
-    Bytes = float
-    Items = float
+    Bytes = float | str
+    Items = float | str
     Folder = str | Path
     DataFolder = str
     Names = Sequence[str]
@@ -266,7 +284,7 @@ else:
     RecipeLike = Annotated[Path, Words(metavar="RECIPE|FOLDER")]
     Source = Annotated[str, _PYTHON]
     Progress = About = AnyExecutor = Annotated[Any, _PYTHON]
-    Bytes = Annotated[float, Words(metavar="BYTES", option=("--transfer",), parse=_bytes)]
+    Bytes = Annotated[float, Words(metavar="BYTES", parse=_bytes)]
     Items = Annotated[float, Words(metavar="N", parse=_items)]
     Folder = Annotated[Path, _FOLDER]
     DataFolder = Annotated[str, _FOLDER]

@@ -130,7 +130,7 @@ def test_a_prediction_has_the_named_fields(ncc, kernels, platform):
     finished = ncc(*arguments)
     assert (finished.code, finished.err) == (0, "")
     (row,) = _rows(finished.out)
-    expected = package.predict_device(kernels, platform=platform, transfer_bytes=1e6, wgsize=64)
+    expected = package.predict_device(kernels, platform=platform, transfer=1e6, wgsize=64)
     assert (row["input"], row["ok"], row["error"], row["platform"]) == (str(kernels), True, None, platform)
     assert [kernel["kernel"] for kernel in row["kernels"]] == ["scale", "fill"]
     for found, answer in zip(row["kernels"], expected, strict=True):
@@ -225,7 +225,7 @@ def test_reasons_are_given_line_by_line(ncc, kernels):
     arguments = ["--transfer", "1e6", "--wgsize", "64", "--explain"]
     finished = ncc("predict-device", kernels, *arguments)
     assert (finished.code, finished.err) == (0, "")
-    reasons = package.explain_device(kernels, transfer_bytes=1e6, wgsize=64)
+    reasons = package.explain_device(kernels, transfer=1e6, wgsize=64)
     plain = ncc("predict-device", kernels, *arguments[:-1]).out.splitlines()
     lines = finished.out.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == plain

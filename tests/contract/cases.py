@@ -54,12 +54,8 @@ class Case:
 
 
 OPTIONS = {
-    "transfer_bytes": "--transfer",
     "arguments": "--arg",
-    "program_arguments": "--program-args",
-    "budget_minutes": "--budget",
     "clangs": "--with-clang",
-    "timeout_s": "--timeout",
 }
 """Parameter → option, where the option is not the parameter's name."""
 
@@ -110,7 +106,7 @@ def command_line(settings: Mapping[str, Any]) -> list[str]:
         option = option_of(name)
         if isinstance(value, Mapping):
             values = [f"{key}={one}" for key, one in value.items()]
-        elif name == "program_arguments":
+        elif name == "program_args":
             values = [" ".join(value)]
         else:
             values = [",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)]
@@ -226,11 +222,11 @@ NOT_SIZED: Refusals = {
 }
 KERNEL: Changes = {"source": (KERNELS, MATMUL), "options": (O0, O2)}
 DEVICE: Changes = {
-    **KERNEL, "wgsize": (64, 256), "transfer_bytes": (1e3, 1e8), "platform": ("amd", "nvidia"), "head": (None,
+    **KERNEL, "wgsize": (64, 256), "transfer": (1e3, 1e8), "platform": ("amd", "nvidia"), "head": (None,
     "@device_head"),
 }
 NO_DEVICE: Refusals = {
-    "transfer_bytes": (-1,), "wgsize": (0, 1.5), "platform": ("intel",), "head": (NOWHERE, "@embedding"),
+    "transfer": (-1,), "wgsize": (0, 1.5), "platform": ("intel",), "head": (NOWHERE, "@embedding"),
     **NO_LANGUAGE, **EMBEDDING,
 }
 SIZES: Changes = {"global_size": (1024, 65536)}
@@ -245,8 +241,7 @@ NO_FOLDER: Refusals = {"folder": (NOWHERE,)}
 NO_OUTPUT: Refusals = {"output": ("@file",)}
 BENCH: Refusals = {
     "kernels": ([NOWHERE],), "device": (("ZX 81",),), "sizes": ("many", (0,)), "wgsize": ((0,),),
-    "budget_minutes": (0,),
-    "timeout_s": (0,), "seconds": (0,),
+    "budget": (0,), "timeout": (0,), "measurement_time": (0,),
 }
 
 PER_INPUT = (
@@ -262,7 +257,7 @@ PER_INPUT = (
     Case(
         "predict_device", inputs=(KERNELS,),
         changes={**DEVICE, **SIZES},
-        refuses={**NO_DEVICE, "source": (CODE, NOWHERE), "transfer_bytes": (-1, "16MB"), "global_size": (-1, 0)},
+        refuses={**NO_DEVICE, "source": (CODE, NOWHERE), "transfer": (-1, "many"), "global_size": (-1, 0)},
     ),
     Case(
         "predict_gpu", inputs=(CUDA,), settings=LAUNCH,
@@ -298,7 +293,7 @@ OTHERS = (
     Case(
         "embed_many", inputs=([TREE],),
         changes={"sources": ([TREE], [LEGACY, TREE]), **POOLED},
-        refuses={**JOBS, **NO_LANGUAGE, **NOT_POOLED, "seconds": (0, -1)}, same={"jobs": 2},
+        refuses={**JOBS, **NO_LANGUAGE, **NOT_POOLED, "timeout": (0, -1)}, same={"jobs": 2},
     ),
     Case("embed_many", inputs=([CODE],), changes=LANGUAGE),
     Case(
@@ -307,9 +302,9 @@ OTHERS = (
     ),
     Case("similarity", inputs=(LEGACY, CODE), changes={"options": (None, LONG)}),
     Case(
-        "predict_device_curve", inputs=(KERNELS,), settings={"transfer_bytes": (1e3, 1e4)},
-        changes={**DEVICE, "transfer_bytes": ((1e3, 1e4), (1e5, 1e6))},
-        refuses={**NO_DEVICE, "transfer_bytes": ((-1.0,), ())},
+        "predict_device_curve", inputs=(KERNELS,), settings={"transfer": (1e3, 1e4)},
+        changes={**DEVICE, "transfer": ((1e3, 1e4), (1e5, 1e6))},
+        refuses={**NO_DEVICE, "transfer": ((-1.0,), ())},
     ),
     Case(
         "explain_device", inputs=(KERNELS,), changes={**DEVICE, **SIZES}, refuses={**NO_DEVICE, "global_size": (0,)},

@@ -292,9 +292,9 @@ def measure_kernels(
     device: Sequence[str] | None = None,
     sizes: str | Sequence[int] = "1K:16M",
     wgsize: str | Sequence[int] = "64,256",
-    budget_minutes: float | None = None,
-    timeout_s: float = 30.0,
-    seconds: float = 1.0,
+    budget: float | None = None,
+    timeout: float = 30.0,
+    measurement_time: float = 1.0,
     seed: int = 204,
     progress: Report | None = None,
 ) -> Measurements:
@@ -304,13 +304,13 @@ def measure_kernels(
     if path.suffix != ".parquet":
         raise InputError(f"{path}: expected a file that ends in .parquet")
     check_writable(path)
-    check_positive(budget_minutes=budget_minutes, timeout_s=timeout_s, seconds=seconds)
+    check_positive(budget=budget, timeout=timeout, measurement_time=measurement_time)
     devices, table = choose_devices(device, progress), MeasuredTable.load(path)
     sources, failed = find_kernels([str(kernel) for kernel in kernels or [SHIPPED_KERNELS]])
     table.failed |= failed
-    limits: dict[str, Any] = {"seed": seed, "timeout_s": timeout_s, "measurement_time": seconds}
+    limits: dict[str, Any] = {"seed": seed, "timeout_s": timeout, "measurement_time": measurement_time}
     with Sweep(sources, devices, table, *grid, **limits) as sweep:
-        end = time.monotonic() + (budget_minutes * 60 if budget_minutes else np.inf)
+        end = time.monotonic() + (budget * 60 if budget else np.inf)
         sweep.run(by_size(sweep, end, progress or (lambda _line: None)))
         is_complete = not any(sweep.missing(point) for point in sweep.points)
     return Measurements(

@@ -21,13 +21,13 @@ _MIN_KERNELS = 8
 def calibrate(
     output: str | Path,
     *,
-    budget_minutes: float = 10.0,
+    budget: float = 10.0,
     kernels: Sequence[str | Path] | None = None,
     device: Sequence[str] | None = None,
     sizes: str | Sequence[int] = "1K:1M",
     wgsize: str | Sequence[int] = "64,256",
-    timeout_s: float = 30.0,
-    seconds: float = 0.3,
+    timeout: float = 30.0,
+    measurement_time: float = 0.3,
     seed: int = 204,
     about: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -38,7 +38,7 @@ def calibrate(
     report = progress or (lambda _line: None)
     folder = Path(output)
     check_folder(folder)
-    check_positive(budget_minutes=budget_minutes, timeout_s=timeout_s, seconds=seconds)
+    check_positive(budget=budget, timeout=timeout, measurement_time=measurement_time)
     devices = choose_devices(device, progress)
     if len(devices) < 2:
         raise InputError(f"{devices[0].name} is the only device; expected two or more, since devices are compared")
@@ -47,12 +47,12 @@ def calibrate(
     table = MeasuredTable.load(folder / "times.parquet")
     table.failed |= failed
     grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
-    limits: dict[str, Any] = {"seed": seed, "timeout_s": timeout_s, "measurement_time": seconds}
+    limits: dict[str, Any] = {"seed": seed, "timeout_s": timeout, "measurement_time": measurement_time}
     with Sweep(sources, devices, table, *grid, min_devices=len(devices), **limits) as sweep:
-        sweep.run(by_information(sweep, time.monotonic() + budget_minutes * 60, report))
+        sweep.run(by_information(sweep, time.monotonic() + budget * 60, report))
     measured = {row.kernel for row in table.rows}
     if len(measured) < _MIN_KERNELS:
         reasons = "; ".join(dict.fromkeys(table.failed.values())) or "the budget was too short"
         raise NccError(f"{len(measured)} kernels were measured, expected at least {_MIN_KERNELS}: {reasons}")
-    card = {"budget_minutes": budget_minutes, "failed": table.failed} | (about or {})
+    card = {"budget_minutes": budget, "failed": table.failed} | (about or {})
     return train_devmap(folder, tables=[table.path], seed=seed, about=card, progress=report)

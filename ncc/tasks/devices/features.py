@@ -229,15 +229,15 @@ def scaled_distances(a: Floats, b: Floats) -> Floats:
     return np.sqrt(np.maximum(squared, 0) / a.shape[1])
 
 
-def check_sizes(transfer_bytes: float | None, wgsize: float | None, global_size: float | None = None) -> None:
+def check_sizes(transfer: float | None, wgsize: float | None, global_size: float | None = None) -> None:
     """Raise InputError for a size that no launch can have."""
-    named = {"transfer_bytes": transfer_bytes, "wgsize": wgsize, "global_size": global_size}
+    named = {"transfer": transfer, "wgsize": wgsize, "global_size": global_size}
     for name, size in named.items():
         if not isinstance(size, Real | None):
             raise InputError(f"{name} is {size!r:.80}; expected a number")
     if global_size is not None and not 1 <= global_size <= MAX_BYTES:
         raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {MAX_BYTES:g}")
-    if transfer_bytes is not None and not 0 <= transfer_bytes <= MAX_BYTES:
-        raise InputError(f"transfer is {transfer_bytes:g} bytes; expected 0 to {MAX_BYTES:g}")
+    if transfer is not None and not 0 <= transfer <= MAX_BYTES:
+        raise InputError(f"transfer is {transfer:g} bytes; expected 0 to {MAX_BYTES:g}")
     if wgsize is not None and not (1 <= wgsize <= _MAX_WGSIZE and wgsize == int(wgsize)):
         raise InputError(f"wgsize is {wgsize:g} work-items; expected a whole number from 1 to {_MAX_WGSIZE}")

@@ -166,7 +166,7 @@ class Explanation:
 def predict_device(
     source: Source,
     *,
-    transfer_bytes: float | None = None,
+    transfer: float | None = None,
     wgsize: float | None = None,
     global_size: float | None = None,
     platform: str | None = None,
@@ -177,13 +177,13 @@ def predict_device(
 ) -> tuple[DevicePrediction, ...]:
     """Predict the faster device for every kernel of a file."""
     head, kernels = read_inputs(source, platform, head, embedding, CompileOptions.of(options, language))
-    return tuple(predict_kernel(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
+    return tuple(predict_kernel(kernel, head, transfer, wgsize, global_size) for kernel in kernels)
 
 
 def predict_device_curve(
     source: Source,
     *,
-    transfer_bytes: Sequence[float] | None = None,
+    transfer: Sequence[float] | None = None,
     wgsize: float | None = None,
     platform: str | None = None,
     options: CompileOptions | None = None,
@@ -192,9 +192,9 @@ def predict_device_curve(
     embedding: AnyEmbedding | None = None,
 ) -> tuple[DeviceCurve, ...]:
     """Predict the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data."""
-    sizes = SIZES if transfer_bytes is None else np.asarray(transfer_bytes, np.float64)
+    sizes = SIZES if transfer is None else np.asarray(transfer, np.float64)
     if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all() or not (np.diff(sizes) > 0).all():
-        raise InputError("transfer_bytes: expected two sizes or more above 0, in ascending order")
+        raise InputError("transfer: expected two sizes or more above 0, in ascending order")
     head, kernels = read_inputs(source, platform, head, embedding, CompileOptions.of(options, language))
     return tuple(predict_curve(kernel, head, sizes, wgsize) for kernel in kernels)
 
@@ -202,7 +202,7 @@ def predict_device_curve(
 def explain_device(
     source: Source,
     *,
-    transfer_bytes: float | None = None,
+    transfer: float | None = None,
     wgsize: float | None = None,
     global_size: float | None = None,
     platform: str | None = None,
@@ -214,7 +214,7 @@ def explain_device(
     """Find the lines of each kernel that drove the answer of `predict_device`."""
     options = replace(CompileOptions.of(options, language), debug_lines=True)
     head, kernels = read_inputs(source, platform, head, embedding, options)
-    return tuple(explain_kernel(kernel, head, transfer_bytes, wgsize, global_size) for kernel in kernels)
+    return tuple(explain_kernel(kernel, head, transfer, wgsize, global_size) for kernel in kernels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,7 +153,7 @@ def predict_gpu(
     block: Sequence[int] | int,
     arguments: Mapping[str, float] | None = None,
     kernel: str | None = None,
-    program_arguments: Sequence[str] | None = None,
+    program_args: Sequence[str] | None = None,
     gpu: str | None = None,
     head: GpuHead | str | os.PathLike[str] | None = None,
     options: CompileOptions | None = None,
@@ -168,7 +168,7 @@ def predict_gpu(
     for index in kernels:
         host = HostArguments()
         if has_host:
-            host = host_arguments(source, module.function_names[index], launch, options, program_arguments)
+            host = host_arguments(source, module.function_names[index], launch, options, program_args)
         predictions.append(_predict(count_launch(module, index, launch, host), trained, spec))
     return tuple(predictions)
 

@@ -48,7 +48,7 @@ def test_a_head_knows_what_was_measured(pretended, tmp_path):
     assert len(table.rows) == len(pretended) == 2 * 8 * 13
     assert any("min left" in line for line in told)
     answers = {
-        size: ncc.predict_device(FILES[0], head=ncc.load_device_head(tmp_path / "mine"), transfer_bytes=8.0 * size)[0]
+        size: ncc.predict_device(FILES[0], head=ncc.load_device_head(tmp_path / "mine"), transfer=8.0 * size)[0]
         for size in (1024, 4**12)
     }
     ratio = [math.log(answer.speedup_gpu_over_cpu) for answer in answers.values()]
@@ -84,7 +84,7 @@ def test_a_device_that_vanishes_leaves_what_was_measured(pretended, tmp_path, mo
 @pytest.mark.parametrize(
     ("kind", "options", "nouns"),
     [
-        (InputError, {"budget_minutes": 0}, ("budget_minutes",)),
+        (InputError, {"budget": 0}, ("budget",)),
         (InputError, {"kernels": ["missing.cl"]}, ("missing.cl",)),
         (InputError, {"sizes": "1"}, ("work-group", "[64, 256]", "[1]")),
         (NccError, {"kernels": FILES[:1], "sizes": "1K"}, ("5 kernels", "at least 8", "triad")),
@@ -105,10 +105,10 @@ def test_one_device_is_not_enough(tmp_path, monkeypatch):
 @pytest.mark.timeout(900)
 def test_two_devices_of_this_machine_are_calibrated(pocl, tmp_path):
     head = ncc.calibrate(
-        tmp_path, kernels=FILES, device=pocl, sizes="1K,16K", wgsize=(64,), seconds=0.01, timeout_s=250
+        tmp_path, kernels=FILES, device=pocl, sizes="1K,16K", wgsize=(64,), measurement_time=0.01, timeout=250
     )
     assert head.devices == tuple(pocl)
     card = json.loads((tmp_path / "head.json").read_text())
     assert "failed" in json.dumps(card)
-    [answer, *_] = ncc.predict_device(FILES[0], head=head, transfer_bytes=65536.0)
+    [answer, *_] = ncc.predict_device(FILES[0], head=head, transfer=65536.0)
     assert set(answer.times_ms) == set(pocl)

@@ -15,7 +15,7 @@ from tests.support.refuses import refuses
 
 
 def _measure(names, output, pocl, **options):
-    given = {"sizes": (1024, 4096), "wgsize": (64,), "seconds": 0.02, "timeout_s": 250, "device": pocl} | options
+    given = {"sizes": (1024, 4096), "wgsize": (64,), "measurement_time": 0.02, "timeout": 250, "device": pocl} | options
     return ncc.measure_kernels([KERNELS / f"{name}.cl" for name in names], output, **given)
 
 
@@ -117,7 +117,7 @@ def test_times_are_a_table_that_heads_are_trained_on(pocl, tmp_path):
 
 def test_without_kernels_of_ones_own_it_is_those_that_ship(pocl, tmp_path):
     told: list[str] = []
-    found = ncc.measure_kernels([], tmp_path / "t.parquet", device=pocl, budget_minutes=1e-9, progress=told.append)
+    found = ncc.measure_kernels([], tmp_path / "t.parquet", device=pocl, budget=1e-9, progress=told.append)
     assert (found.num_rows, found.is_complete, len(told)) == (0, False, 168)
     assert told[0].startswith("1 of 168: ")
 
@@ -128,7 +128,7 @@ def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
         path.write_text((KERNELS / "good.cl").read_text().replace("s *", f"{factor} * s *"))
         # 1,050 work-items in groups of 64 are 1,024, too
         found = ncc.measure_kernels([path], tmp_path / "t.parquet", device=pocl, sizes=(1024, 1050), wgsize=(64,),
-                                seconds=0.02, timeout_s=250)  # fmt: skip
+                                measurement_time=0.02, timeout=250)  # fmt: skip
         assert found.num_rows == 2
     assert len(read_times(tmp_path / "t.parquet")) == 1
 
@@ -157,12 +157,12 @@ def test_one_that_crashes_costs_itself(pocl, tmp_path):
 
 @pytest.mark.full
 def test_one_that_never_ends_is_ended(pocl, tmp_path):
-    found = _measure(["endless"], tmp_path / "t.parquet", pocl[1:], timeout_s=4)
+    found = _measure(["endless"], tmp_path / "t.parquet", pocl[1:], timeout=4)
     assert "kernel endless: took longer than 4 s (at 1,024" in found.failed[f"endless on {pocl[1]}"]
 
 
 def test_one_that_never_ends_at_a_size_keeps_smaller_ones(pocl, tmp_path):
-    found = _measure(["endless_later"], tmp_path / "t.parquet", pocl[1:], sizes=(1024, 4096, 16384), timeout_s=4)
+    found = _measure(["endless_later"], tmp_path / "t.parquet", pocl[1:], sizes=(1024, 4096, 16384), timeout=4)
     assert "took longer than 4 s (at 4,096" in found.failed[f"endless_later on {pocl[1]}"]
     assert [row.size for row in MeasuredTable.load(tmp_path / "t.parquet").rows] == [1024]
 
@@ -201,13 +201,13 @@ def test_a_device_that_vanishes_ends_the_run_and_keeps_what_there_is(pocl, tmp_p
 
 
 def test_a_budget_ends_it(pocl, tmp_path):
-    found = _measure(["good"], tmp_path / "t.parquet", pocl, budget_minutes=1e-9)
+    found = _measure(["good"], tmp_path / "t.parquet", pocl, budget=1e-9)
     assert not found.is_complete
     assert found.num_rows == 0
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("sizes", ()), ("sizes", "1K:"), ("wgsize", (0,)), ("timeout_s", -1.0), ("budget_minutes", 0.0)]
+    ("name", "value"), [("sizes", ()), ("sizes", "1K:"), ("wgsize", (0,)), ("timeout", -1.0), ("budget", 0.0)]
 )
 def test_numbers_out_of_range_are_refused(tmp_path, name, value):
     with refuses(InputError, name, repr(value)):

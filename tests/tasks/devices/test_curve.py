@@ -34,13 +34,13 @@ def curves():
 @pytest.mark.parametrize("wgsize", [None, 128])
 def test_a_curve_is_what_is_predicted_at_each_size(platform, wgsize):
     sizes = [1e4, 1e6, 1e8]
-    curves = predict_device_curve(KERNELS, transfer_bytes=sizes, wgsize=wgsize, platform=platform)
+    curves = predict_device_curve(KERNELS, transfer=sizes, wgsize=wgsize, platform=platform)
     assert [(curve.kernel, curve.platform, curve.wgsize) for curve in curves] == [
         ("scale", platform, wgsize),
         ("fill", platform, wgsize),
     ]
     for index, size in enumerate(sizes):
-        answers = predict_device(KERNELS, transfer_bytes=size, wgsize=wgsize, platform=platform)
+        answers = predict_device(KERNELS, transfer=size, wgsize=wgsize, platform=platform)
         for curve, answer in zip(curves, answers, strict=True):
             assert curve.speedup_gpu_over_cpu[index] == pytest.approx(answer.speedup_gpu_over_cpu)
             assert (curve.low[index], curve.high[index]) == pytest.approx(answer.interval)
@@ -69,7 +69,7 @@ def test_it_crosses_where_the_speedup_passes_1():
             for size, turn in zip(curve.crossovers, turns.tolist(), strict=True):
                 assert curve.transfer_bytes[turn] <= size <= curve.transfer_bytes[turn + 1]
                 # asked at the crossover itself, neither device is the faster one by much; trees answer in steps
-                answers = predict_device(KERNELS, transfer_bytes=size, platform=platform, wgsize=64)
+                answers = predict_device(KERNELS, transfer=size, platform=platform, wgsize=64)
                 (answer,) = (each for each in answers if each.kernel == curve.kernel)
                 assert answer.speedup_gpu_over_cpu == pytest.approx(1, abs=0.15)
                 num_crossovers += 1
@@ -80,8 +80,8 @@ def test_it_crosses_where_the_speedup_passes_1():
     "sizes", [[], [1e5], [2.0, 1.0], [1.0, 1.0], [[1.0, 2.0]], [0.0, 1.0], [-2.0, 1.0], [1.0, np.nan], [np.nan, 1.0]]
 )
 def test_sizes_that_do_not_ascend_are_refused(sizes):
-    with refuses(InputError, "transfer_bytes", "ascending"):
-        predict_device_curve(KERNELS, transfer_bytes=sizes)
+    with refuses(InputError, "transfer", "ascending"):
+        predict_device_curve(KERNELS, transfer=sizes)
 
 
 @pytest.mark.parametrize("extension", MAGIC)
@@ -118,7 +118,7 @@ def test_a_plot_shows_the_curve_its_crossovers_and_what_training_saw(curves):
 )
 def test_axes_have_several_labels_in_units(sizes, labels):
     axes = Figure().add_subplot()
-    predict_device_curve(KERNELS, transfer_bytes=sizes)[0].plot(axes=axes)
+    predict_device_curve(KERNELS, transfer=sizes)[0].plot(axes=axes)
     assert [label.get_text() for label in axes.get_xticklabels()] == labels
     ratios = [label.get_text() for label in axes.get_yticklabels()]
     assert "1×" in ratios
@@ -140,7 +140,7 @@ def test_plots_that_can_not_be_are_refused(curves, tmp_path):
 
 def test_a_kernel_named_by_anything_is_drawn(tmp_path):
     source = b"__kernel void cost_$x(__global int *y) { y[get_global_id(0)] = 7; }\n"
-    (curve,) = predict_device_curve(source, transfer_bytes=[1.0, 2.0], options=CompileOptions(language="opencl"))
+    (curve,) = predict_device_curve(source, transfer=[1.0, 2.0], options=CompileOptions(language="opencl"))
     assert curve.seen[0] > 2
     replace(curve, kernel="cost_$x^{$ \\frac --> \x1b[31m\u202e\n<b>").plot(tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text(encoding="utf-8")

@@ -52,7 +52,7 @@ def nested(tmp_path):
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("given", [{}, {"transfer_bytes": 1e5, "wgsize": 64}])
+@pytest.mark.parametrize("given", [{}, {"transfer": 1e5, "wgsize": 64}])
 def test_the_line_in_the_innermost_loop_is_among_the_strongest(nested, platform, given):
     (explanation,), (answer,) = (
         explain_device(nested, platform=platform, **given),
@@ -83,7 +83,7 @@ def test_lines_are_those_of_the_source_and_cover_every_statement(nested):
 
 def test_a_change_is_what_the_answer_loses_without_the_line(nested):
     head = load_device_head(platform="nvidia")
-    (explanation,) = explain_device(nested, transfer_bytes=1e7, wgsize=64)
+    (explanation,) = explain_device(nested, transfer=1e7, wgsize=64)
     (kernel,) = read_kernels(nested, load_embedding(), head.embedding_id, CompileOptions(debug_lines=True))
     by_line = {line.line: line.log_ratio_change for line in explanation.lines if line.line}
     for line, change in by_line.items():

@@ -24,7 +24,7 @@ def _bundled_clang(monkeypatch):
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("given", [{}, {"transfer_bytes": 1e6}, {"wgsize": 64}, {"transfer_bytes": 0, "wgsize": 1}])
+@pytest.mark.parametrize("given", [{}, {"transfer": 1e6}, {"wgsize": 64}, {"transfer": 0, "wgsize": 1}])
 def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(platform, given):
     answers = predict_device(KERNELS, platform=platform, **given)
     assert [answer.kernel for answer in answers] == ["scale", "fill"]
@@ -60,7 +60,7 @@ def test_an_answer_whose_interval_includes_1_is_undecided():
         answer
         for platform in PLATFORMS
         for transfer_bytes in np.geomspace(1e3, 1e9, 7)
-        for answer in predict_device(KERNELS, platform=platform, transfer_bytes=transfer_bytes)
+        for answer in predict_device(KERNELS, platform=platform, transfer=transfer_bytes)
     ]
     assert {"undecided"} < {answer.verdict for answer in answers}
     for answer in answers:
@@ -80,7 +80,7 @@ def test_a_kernel_is_its_own_statements_and_those_that_it_calls():
 @pytest.mark.parametrize("given", [(1e5, 128.0, None), (1e5, None, 4096.0)])
 def test_an_answer_is_the_heads_about_the_kernel(given):
     source = SOURCES / "vector_add.cu"
-    (answer,) = predict_device(source, **dict(zip(("transfer_bytes", "wgsize", "global_size"), given, strict=True)))
+    (answer,) = predict_device(source, **dict(zip(("transfer", "wgsize", "global_size"), given, strict=True)))
     embedded = ncc.embed(source)
     (kernel,) = np.flatnonzero(embedded.module.function_is_kernel).tolist()
     inputs = kernel_features(embedded.module, kernel, embedded.statements)
@@ -93,7 +93,7 @@ def test_an_answer_is_the_heads_about_the_kernel(given):
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_kernels_that_everybody_knows_get_answers_that_everybody_expects(platform):
     def ask(name, transfer):
-        return predict_device(DATASETS / name, transfer_bytes=transfer, wgsize=256, platform=platform)[0]
+        return predict_device(DATASETS / name, transfer=transfer, wgsize=256, platform=platform)[0]
 
     product, serial = ask("samples/matmul.cl", 2**30), ask("kernels/serial_sum.cl", 2**24)
     assert product.device == "GPU"
@@ -113,9 +113,9 @@ def test_debug_information_changes_no_answer():
 @pytest.mark.parametrize(
     ("given", "noun"),
     [
-        ({"transfer_bytes": -1.0}, "transfer is -1 bytes"),
-        ({"transfer_bytes": np.inf}, "transfer is inf bytes"),
-        ({"transfer_bytes": 1e30}, "transfer is 1e+30 bytes"),
+        ({"transfer": -1.0}, "transfer is -1 bytes"),
+        ({"transfer": np.inf}, "transfer is inf bytes"),
+        ({"transfer": 1e30}, "transfer is 1e+30 bytes"),
         ({"wgsize": float("nan")}, "wgsize is nan"),
         ({"wgsize": 0}, "wgsize is 0"),
         ({"wgsize": 1.5}, "wgsize is 1.5"),
