@@ -92,7 +92,7 @@ class DeviceCurve:
         return html_table(caption, names, rows[:: max(1, len(rows) // 16)])
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: "Axes | None" = None) -> None:
-        """Draws the curve into a file (.png, .svg or .pdf) or into axes of matplotlib.
+        """Draw the curve into a file (.png, .svg or .pdf) or into axes of matplotlib.
 
         Raises:
             InputError: Neither or both are given, or the extension is none of these.

@@ -38,8 +38,8 @@ SIZES = {
 _POINTER_BYTES = 8
 _UNKNOWN_BYTES = 4
 _MAX_EXPRESSION_DEPTH = 24
-_LARGEST = 2.0**63
-_LARGEST_SHIFT = 64
+_MAX_VALUE = 2.0**63
+_MAX_SHIFT = 64
 
 _TOKEN = re.compile(
     r"\s*(0[xX][\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[A-Za-z_][\w]*(?:(?:::|\.|->)[A-Za-z_]\w*)*"
@@ -100,7 +100,7 @@ def evaluate_expression(
 
 
 def _sensible(value: Value) -> bool:
-    return isinstance(value, tuple) or (value is not None and abs(value) < _LARGEST)
+    return isinstance(value, tuple) or (value is not None and abs(value) < _MAX_VALUE)
 
 
 class _Parser:
@@ -205,7 +205,7 @@ def _divided(x: float, y: float) -> float:
 
 
 def _shifted(x: float, y: float, left: bool) -> int:
-    if not 0 <= y < _LARGEST_SHIFT:
+    if not 0 <= y < _MAX_SHIFT:
         raise ValueError(f"a shift by {y}")
     return int(x) << int(y) if left else int(x) >> int(y)
 
@@ -322,9 +322,9 @@ _TYPE = re.compile(r"\b(?:const|static|constexpr|unsigned|struct|inline)\b\s*")
 _WORDS: dict[str, Value] = {"true": 1, "false": 0, "NULL": None, "nullptr": None}
 _NOTHING_YET = ("0", "-1", "0.0", "0.f")
 _MAX_CALL_DEPTH = 12
-_MOST_TEXT = 2_000_000
-_MOST_STEPS = 64
-_LARGEST_SIZE = 2**40
+_MAX_LETTERS = 2_000_000
+_MAX_STEPS = 64
+_MAX_SIZE = 2**40
 _ARGV = re.compile(r"argv\s*\[\s*(\d+)\s*\]")
 
 
@@ -355,7 +355,7 @@ class HostCode:
     """The text of host code with its own includes in their places, and the program's arguments if they are known."""
 
     def __init__(self, text: str, program_arguments: Sequence[str] | None = None) -> None:
-        text = _COMMENT.sub(" ", text[:_MOST_TEXT]).replace("\\\n", " ")
+        text = _COMMENT.sub(" ", text[:_MAX_LETTERS]).replace("\\\n", " ")
         self.program_arguments = program_arguments
         self.macros = {found[1]: (found[3], found[4].strip()) for found in _DEFINE.finditer(text)}
         self.text = _DIRECTIVE.sub("", text)
@@ -641,17 +641,15 @@ class HostCode:
             low, high = 1, 2
             if (value := self._with(name, high, text, axis, at)) is None:
                 continue
-            while (
-                high < _LARGEST_SIZE and (value := self._with(name, high, text, axis, at)) is not None and value <= size
-            ):
+            while high < _MAX_SIZE and (value := self._with(name, high, text, axis, at)) is not None and value <= size:
                 low, high = high, high * 2
-            for _ in range(_MOST_STEPS):
+            for _ in range(_MAX_STEPS):
                 if high - low <= 1:
                     break
                 middle = (low + high) // 2
                 value = self._with(name, middle, text, axis, at)
                 low, high = (middle, high) if value is not None and value <= size else (low, middle)
-            if high < _LARGEST_SIZE and self._with(name, low, text, axis, at) == size:
+            if high < _MAX_SIZE and self._with(name, low, text, axis, at) == size:
                 self.inferred[name] = float(low)
                 return
             self.inferred.pop(name, None)
