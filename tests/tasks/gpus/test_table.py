@@ -61,7 +61,7 @@ def test_what_ncu_prints(tmp_path):
         ("kernel,grid,block,time_ms\nk,,1,1\n", "'grid' is ''; expected sizes"),
         ("kernel,grid,block,time_ms\nk,1,2048,1\n", "expected 1 to 1,024"),
         ("kernel,grid,block,time_ms,bound\nk,1,1,1,cache\n", "expected bandwidth or compute"),
-        (_NCU.replace("usecond", "fortnight"), "unit .fortnight. of"),
+        (_NCU.replace("usecond", "fortnight"), "'fortnight'"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_said(tmp_path, text, noun):
