@@ -65,7 +65,7 @@ def small_embedding(seed: int = 0, min_count: int = 3) -> Embedding:
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), min_count)
     vocabulary = Vocabulary(vocabulary.words, vocabulary.counts)
     vectors = np.random.default_rng(seed).normal(size=(len(vocabulary), DIM)).astype(np.float16)
-    return Embedding(vocabulary, l2_normalize(vectors.astype(np.float32)), about={"note": "random"})
+    return Embedding(vocabulary, l2_normalize(vectors.astype(np.float32)), card={"note": "random"})
 
 
 def pattern_counts(name: str = "saxpy.clang22.ll") -> PatternCounts:

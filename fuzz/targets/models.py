@@ -53,7 +53,7 @@ def _load_embedding(data: bytes) -> None:
         assert all(np.isfinite(near.similarity) for near in embedding.nearest(text, 3))
         assert np.isfinite(embedding.vector(text)).all()
     assert len(embedding.fingerprint) == 16
-    assert isinstance(embedding.about, dict)
+    assert isinstance(embedding.card, dict)
 
 
 def _mappers() -> list[Files]:

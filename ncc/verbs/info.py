@@ -40,7 +40,7 @@ def _facts() -> dict[str, Any]:
         "compiler": " ".join(find_compiler(None).argv),
         "confinement": describe_confinement(),
         "reads": sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS),
-        "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.about,
+        "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.card,
         "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | encoder.card,
         "device_heads": {name: ncc.load_device_head(platform=name).card for name in PLATFORMS},
         "coarsening_head": ncc.load_coarsening_head().card,

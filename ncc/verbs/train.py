@@ -70,8 +70,7 @@ ClassifierOptions = Annotated[
 
 def card_answer(model: Any) -> Answer:
     """The card of a model that was trained."""
-    card = model.card if hasattr(model, "card") else model.about
-    return Answer(text=json.dumps(dict(card), indent=1))
+    return Answer(text=json.dumps(dict(model.card), indent=1))
 
 
 @defined_in("ncc.learning.corpus.build")
@@ -127,7 +126,7 @@ def train_embedding(
     threads: int = 1,
     device: Device = "cpu",
     extend: Annotated[EmbeddingLike, Words(metavar="FOLDER|shipped")] | None = None,
-    about: About | None = None,
+    card: About | None = None,
     progress: Progress | None = None,
 ) -> "Embedding":
     """Train statement vectors on the counts of corpora.
@@ -142,7 +141,7 @@ def train_embedding(
         device: cpu or cuda; under torchrun each rank uses its own GPU.
         extend: An embedding, its folder, or "shipped": instead of training, induce vectors for the words of the corpora
             that it lacks, and keep its own. Of the options only the context width and the minimum count matter.
-        about: Additional fields of the card, such as the command.
+        card: Additional fields of the card, such as the command.
         progress: Called with a line of text after each epoch, on rank 0.
 
     Returns:
@@ -162,7 +161,7 @@ def _embedding_card(embedding: "Embedding") -> Answer:
 
     if not is_first_rank():
         return Answer()
-    extensions = embedding.about.get("extensions")
+    extensions = embedding.card.get("extensions")
     return Answer(text=json.dumps(extensions[-1], indent=1)) if extensions else card_answer(embedding)
 
 

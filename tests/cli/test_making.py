@@ -94,7 +94,7 @@ def test_vectors_are_trained_on_a_corpus_and_used(ncc, code, corpus, tmp_path):
     assert finished.code == 0, finished.err
     assert "epoch 2: " in finished.err
     embedding = load_embedding(out)
-    assert json.loads(finished.out) == embedding.about
+    assert json.loads(finished.out) == embedding.card
     assert embedding.dim == 8
     (row,) = [json.loads(line) for line in ncc("embed", code / "dot.c", "--embedding", out, "--json").out.splitlines()]
     assert row["dim"] == 8
@@ -104,7 +104,7 @@ def test_vectors_are_trained_by_gensim(ncc, corpus, tmp_path):
     arguments = ["--engine", "gensim", "--dim", "8", "--epochs", "1", "--num-pairs", "2000", "--min-count", "3"]
     finished = ncc("train", "embedding", corpus, "-o", tmp_path / "out", *arguments)
     assert finished.code == 0, finished.err
-    assert load_embedding(tmp_path / "out").about["config"]["engine"] == "gensim"
+    assert load_embedding(tmp_path / "out").card["config"]["engine"] == "gensim"
 
 
 @pytest.mark.parametrize(

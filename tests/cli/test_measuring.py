@@ -33,7 +33,7 @@ def test_the_card_of_the_shipped_embedding_holds_what_the_command_prints(ncc):
     figures = json.loads(ncc("evaluate", "embedding", "--json").out)
     found = {group["group"]: group["percent"] for group in figures["groups"]}
     found["semantic distance"] = figures["distance"]["percent"]
-    card = load_embedding().about["scores"]
+    card = load_embedding().card["scores"]
     # the card is of the vectors before they were rounded to 16 bits
     assert card.keys() == found.keys()
     assert all(card[name] == pytest.approx(found[name], abs=1.0) for name in card)
@@ -216,7 +216,7 @@ def test_scores_are_added_to_the_card_of_a_model(ncc, monkeypatch, tmp_path):
         assert after[key].pop("scores_command") == f"ncc evaluate {task} --into {folder.name}"
         before[key].pop("scores", None)
         assert after == before
-    ncc_card = load_embedding(tmp_path / "embedding").about["scores"]
+    ncc_card = load_embedding(tmp_path / "embedding").card["scores"]
     assert ncc_card == {"accuracy": 0.5}  # and the tensors are still those of the card
 
 

@@ -389,7 +389,7 @@ TRAINERS = (
             "corpora": (["@corpus"], ["@small_corpus"]), "min_count": (3, 20), "dim": (8, 6), "epochs": (2, 1),
             "steps_per_epoch": (2, 1),
             "learning_rate": (0.01, 0.02), "subsample": (0.0, 1e-4), "subwords": (True, False), "word_decay": (0, 9),
-            "seed": (1, 2), **ABOUT,
+            "seed": (1, 2), **CARD,
         },
         refuses={
             **NO_OUTPUT, "corpora": ([NOWHERE], []), "context_width": (3, 0), "min_count": (0,), "engine": ("magic",),

@@ -33,7 +33,7 @@ def test_published_pickles_become_an_embedding(files):
     half = np.sqrt(0.5)
     assert embedding.vectors == pytest.approx(np.array([[1, 0, 0], [0, 1, 0], [half, half, 0], [0, 0, 1]]))
     assert embedding.abstraction == Abstraction.paper()
-    assert embedding.about["num_published_words"] == 4
+    assert embedding.card["num_published_words"] == 4
 
 
 @pytest.mark.parametrize("protocol", range(5))

@@ -99,7 +99,7 @@ class Embedding:
     Attributes:
         vocabulary: The words.
         abstraction: How statements must be abstracted to be looked up.
-        about: Model card: corpus, command, configuration and scores.
+        card: Model card: corpus, command, configuration and scores.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Embedding:
         vocabulary: Vocabulary,
         vectors: NDArray[Any],
         abstraction: Abstraction | None = None,
-        about: dict[str, Any] | None = None,
+        card: dict[str, Any] | None = None,
     ) -> None:
         """Check that there is one finite vector for each word.
 
@@ -116,7 +116,7 @@ class Embedding:
             vectors: (num_words, dim) float32 rows of length 1; or float16, as files have them, which are scaled to that
                 length when they are first asked for.
             abstraction: How statements must be abstracted to be looked up; default as ncc does.
-            about: Model card.
+            card: Model card.
 
         Raises:
             InputError: Vectors and words do not fit together.
@@ -131,7 +131,7 @@ class Embedding:
             raise InputError("vectors are not all finite")
         self.vocabulary = vocabulary
         self.abstraction = abstraction or Abstraction()
-        self.about = {} if about is None else about
+        self.card = {} if card is None else card
         self._stored = vectors
 
     @functools.cached_property
@@ -166,13 +166,13 @@ class Embedding:
             AssetError: The fingerprint is neither this embedding's nor that of one that it extends.
         """
         older = self
-        for entry in reversed(self.about.get("extensions", [])):
+        for entry in reversed(self.card.get("extensions", [])):
             words, counts = older.vocabulary.words, older.vocabulary.counts
             # added words stand before the last of all
             rows = np.append(np.arange(len(words) - 1 - entry["num_new_words"]), len(words) - 1)
             vocabulary = Vocabulary(tuple(words[row] for row in rows.tolist()), counts[rows])
-            about = older.about | {"num_words": len(rows), "extensions": older.about["extensions"][:-1]}
-            older = Embedding(vocabulary, older.vectors[rows], self.abstraction, about)
+            card = older.card | {"num_words": len(rows), "extensions": older.card["extensions"][:-1]}
+            older = Embedding(vocabulary, older.vectors[rows], self.abstraction, card)
             if fingerprint == entry["extends"]:
                 return older
         if fingerprint != self.fingerprint:
@@ -250,7 +250,7 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     card = {
         "format_version": FORMAT_VERSION,
         "abstraction": asdict(embedding.abstraction),
-        "about": embedding.about,
+        "about": embedding.card,
         "words": embedding.vocabulary.words,
     }
     vectors: NDArray[Any] = embedding.vectors.astype(np.float16)

@@ -35,7 +35,7 @@ def extend_embedding(
     *,
     min_count: int = 10,
     abstraction: Abstraction | None = None,
-    about: dict[str, Any] | None = None,
+    card: dict[str, Any] | None = None,
 ) -> Embedding:
     """Add the words of a new corpus that an embedding lacks, seen ``min_count`` times or more.
 
@@ -75,8 +75,8 @@ def extend_embedding(
         "min_count": min_count,
         "induced_cosine": round(cosine, 4),
     }
-    extensions = [*embedding.about.get("extensions", []), entry | (about or {})]
-    card = embedding.about | {"num_words": len(vocabulary), "extensions": extensions}
+    extensions = [*embedding.card.get("extensions", []), entry | (card or {})]
+    card = embedding.card | {"num_words": len(vocabulary), "extensions": extensions}
     return Embedding(vocabulary, vectors, embedding.abstraction, card)
 
 

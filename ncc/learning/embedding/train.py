@@ -73,7 +73,7 @@ def fit_embedding(
     config: EmbeddingConfig,
     *,
     abstraction: Abstraction | None = None,
-    about: dict[str, Any] | None = None,
+    card: dict[str, Any] | None = None,
     threads: int = 1,
     device: str = "cpu",
     progress: Callable[[int, float], None] | None = None,
@@ -98,7 +98,7 @@ def fit_embedding(
     vectors = compose_missing(vocabulary, result.vectors)
     _, level = vocabulary.encode(counts.texts)
     exact = counts.statements[level == BackoffLevel.EXACT].sum() / max(num_statements, 1)
-    card = {
+    figures = {
         "num_files": counts.num_files,
         "num_lines": counts.num_lines,
         "num_statements": num_statements,
@@ -112,7 +112,7 @@ def fit_embedding(
         "entropy": round(result.entropy, 6),
         "seconds": round(time.perf_counter() - start, 1),
     }
-    return Embedding(vocabulary, vectors, abstraction or Abstraction(), card | (about or {}))
+    return Embedding(vocabulary, vectors, abstraction or Abstraction(), figures | (card or {}))
 
 
 def train_embedding(
@@ -123,14 +123,14 @@ def train_embedding(
     threads: int = 1,
     device: str = "cpu",
     extend: AnyEmbedding | None = None,
-    about: dict[str, Any] | None = None,
+    card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Embedding:
     """Train statement vectors on the counts of corpora."""
     folder = None if output is None else Path(output)
     check_positive(threads=threads)
     check_folder(folder)
-    about = {**(about or {}), "corpora": [Path(corpus).name for corpus in corpora]}
+    card = {**(card or {}), "corpora": [Path(corpus).name for corpus in corpora]}
     if extend is not None:
         from ncc.learning.embedding.extend import extend_embedding
 
@@ -139,7 +139,7 @@ def train_embedding(
             load_corpora(corpora, config.context_width),
             min_count=config.min_count,
             abstraction=load_abstraction(corpora),
-            about=about,
+            card=card,
         )
         if folder:
             save_embedding(embedding, folder)
@@ -152,7 +152,7 @@ def train_embedding(
             load_corpora(corpora, config.context_width),
             config,
             abstraction=load_abstraction(corpora),
-            about=about,
+            card=card,
             threads=threads,
             device=rank_device,
             progress=(lambda epoch, loss: progress(f"epoch {epoch}: {loss:.4f}")) if progress and not rank else None,

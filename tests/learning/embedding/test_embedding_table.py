@@ -83,7 +83,7 @@ def test_neighbours_of_what_backed_off_say_so(hand_made):
 
 def test_fit_gives_a_unit_vector_to_every_word_and_a_card(small, counts):
     assert np.linalg.norm(small.vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    about = small.about
+    about = small.card
     assert about["num_statements"] == counts.statements.sum()
     assert about["num_pairs"] == counts.count.sum()
     assert about["num_words"] == len(small.vocabulary)
@@ -148,7 +148,7 @@ def test_round_trip(small, saved):
     assert again.vectors == pytest.approx(small.vectors, abs=1e-3)
     assert np.linalg.norm(again.vectors, axis=1) == pytest.approx(1, abs=1e-6)
     assert again.abstraction == small.abstraction
-    assert again.about == small.about
+    assert again.card == small.card
 
 
 @pytest.mark.parametrize(
@@ -197,4 +197,4 @@ def test_the_shipped_embedding_is_read_once_and_knows_every_opcode():
     assert shipped is load_embedding()
     assert set(OPCODES) <= set(shipped.vocabulary.words)
     assert np.linalg.norm(shipped.vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    assert shipped.about["num_words"] == len(shipped.vocabulary)
+    assert shipped.card["num_words"] == len(shipped.vocabulary)

@@ -17,11 +17,11 @@ def shipped() -> Embedding:
 
 @pytest.fixture(scope="module")
 def extended(shipped, counts) -> Embedding:
-    return extend_embedding(shipped, counts, min_count=2, about={"note": "test"})
+    return extend_embedding(shipped, counts, min_count=2, card={"note": "test"})
 
 
 def test_old_words_stay(shipped, extended, counts):
-    num_new = extended.about["extensions"][-1]["num_new_words"]
+    num_new = extended.card["extensions"][-1]["num_new_words"]
     assert len(extended.vocabulary) == len(shipped.vocabulary) + num_new > len(shipped.vocabulary)
     for word in ("ret void", "<unknown>", shipped.vocabulary.words[1234]):
         assert np.array_equal(extended.vector(word), shipped.vector(word))
@@ -32,8 +32,8 @@ def test_old_words_stay(shipped, extended, counts):
 
 
 def test_the_card_says_what_was_added(shipped, extended):
-    assert extended.about["command"] == shipped.about["command"]
-    (entry,) = extended.about["extensions"][-1:]
+    assert extended.card["command"] == shipped.card["command"]
+    (entry,) = extended.card["extensions"][-1:]
     assert entry["extends"] == shipped.fingerprint
     assert entry["note"] == "test"
     assert 0.5 < entry["induced_cosine"] < 1
@@ -53,7 +53,7 @@ def test_who_knows_the_old_one_gets_it_back(shipped, extended, tmp_path):
 
 def test_extensions_add_up(shipped, extended, counts):
     twice = extend_embedding(extended, counts, min_count=1)
-    assert len(twice.about["extensions"]) == len(extended.about["extensions"]) + 1
+    assert len(twice.card["extensions"]) == len(extended.card["extensions"]) + 1
     assert twice.version(extended.fingerprint).fingerprint == extended.fingerprint
     assert twice.version(shipped.fingerprint).fingerprint == shipped.fingerprint
 

@@ -113,4 +113,4 @@ def test_the_command_line_under_torchrun_makes_the_embedding_of_one_process(trai
     assert two.vocabulary.words == one.vocabulary.words
     assert two.vectors.shape == (len(two.vocabulary), 16)
     assert two.vectors == pytest.approx(one.vectors, abs=2e-3)
-    assert two.about["loss"] == pytest.approx(one.about["loss"], abs=1e-4)
+    assert two.card["loss"] == pytest.approx(one.card["loss"], abs=1e-4)
