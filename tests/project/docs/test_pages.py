@@ -123,7 +123,7 @@ def test_every_command_has_its_section():
     names = set()
     context = group.make_context("ncc", [], resilient_parsing=True)
     for name in group.list_commands(context):
-        parts = getattr(group.get_command(context, name), "commands", None)
+        parts = getattr(group.get_command(context, name), "verbs", None)
         names |= {f"{name} {part}" for part in parts} if parts else {name}
     assert set(re.findall(r"^### ncc ([a-z -]+)$", PAGES["docs/commands.md"], re.M)) == names
 
