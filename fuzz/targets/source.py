@@ -22,12 +22,15 @@ _TOKENS = (
 
 
 def _opencl() -> list[bytes]:
-    places = [*(ROOT / "datasets" / "samples").glob("*.cl"), *(ROOT / "tests").glob("*/sources/*.cl")]
+    places = [*(ROOT / "datasets" / "samples").glob("*.cl"), *(ROOT / "tests").glob("*/*/sources/*.cl")]
     return [path.read_bytes() for path in sorted(places)]
 
 
 def _c() -> list[bytes]:
-    places = [*(ROOT / "datasets" / "samples").glob("*.c"), *(ROOT / "tests" / "frontend" / "sources").glob("*.c")]
+    places = [
+        *(ROOT / "datasets" / "samples").glob("*.c"),
+        *(ROOT / "tests" / "ir" / "frontend" / "sources").glob("*.c"),
+    ]
     return [path.read_bytes() for path in sorted(places)]
 
 

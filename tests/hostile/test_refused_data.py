@@ -1,119 +1,149 @@
-"""Counts, tables, recipes, vocabularies and checkpoints that the fuzzer broke something with, or could have."""
+"""Archives, tables, recipes and checkpoints that lie, lead outside or unfold to more than there is room for."""
 
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
-from fuzz import samples
 from fuzz.kept import read_input
 from fuzz.targets import tables
 from fuzz.targets.checkpoints import _checkpoints
 from ncc.errors import AssetError, DataError, InputError, IRError
 from tests.rooms import (
+    Budget,
     Precision,
     TrainProgress,
-    load_counts,
+    iter_members,
     load_recipe,
+    read_compressed,
     read_module,
     read_runtimes,
     read_table,
-    save_counts,
+    write_compressed,
 )
 from tests.support.refuses import refuses
 
 
-@pytest.fixture
-def counts(folder):
-    return folder(save_counts, samples.corpus_counts("legacy.ll"), "counts")
+def tar(members: dict[str, int], **header: str) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, size in members.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.pax_headers = size, header
+            archive.addfile(member, io.BytesIO(bytes(size)))
+    return out.getvalue()
 
 
-COUNTS = [
-    ({"center": lambda a: a.astype(np.float32)}, "type"),
-    ({"center": lambda a: a + np.int32(2**31 - 200)}, "a pair names a statement that is not there"),
-    ({"context": lambda a: a - np.int32(1000)}, "a pair names a statement that is not there"),
-    ({"center": lambda a: a[::-1]}, "not in order, each once"),
-    ({"context": lambda a: np.repeat(a[::2], 2)[: len(a)]}, "not in order, each once"),
-    ({"count": lambda a: -a}, "a count is below 0"),
-    ({"count": lambda a: np.full_like(a, 2**62)}, "out of range"),
-    ({"statements": lambda a: -a}, "a count is below 0"),
-    ({"statements": lambda a: a[:, None]}, "columns"),
-    ({"statements": lambda a: a[1:]}, "differ in length"),
-    ({name: lambda a: a[:, None] for name in ("center", "context", "count")}, "not columns"),
-]
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_archives_are_read_within_their_limits_and_refused_above(tmp_path, compress):
+    path, whole = tmp_path / "a.tar", {"a": 10_000, "b/c": 10_240, "d": 0}
+    budget = Budget(member_bytes=10_240, total_bytes=60_000, members=8)  # a member may be as much as a record
+    path.write_bytes(compress(tar(whole)))
+    assert {name: len(content) for name, content in iter_members(path, budget=budget)} == whole
+    above: list[tuple[dict[str, int], str]] = [
+        ({"a": 20_000}, "10,240"),
+        ({str(number): 10_000 for number in range(7)}, "60,000"),
+        ({str(number): 0 for number in range(9)}, "8 members"),
+    ]
+    for members, limit in above:
+        path.write_bytes(compress(tar(members)))
+        with refuses(DataError, path, limit):
+            list(iter_members(path, budget=budget))
 
 
-@pytest.mark.parametrize(("changes", "message"), COUNTS)
-def test_arrays_of_counts(counts, changes, message):
-    counts.tensors(**changes)
-    with pytest.raises(AssetError, match=message) as refusal:
-        load_counts(counts.path)
-    assert str(counts.path) in str(refusal.value)
+def lie(at: int, value: bytes, data: bytes | None = None) -> bytes:
+    """A member's header with another field, and the checksum made right."""
+    data = data or tar({"a": 5})
+    header = bytearray(data[:512])
+    header[at : at + len(value)] = value
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header) + data[512:]
 
 
-def _device_table(tmp_path, old, new):
+@pytest.mark.parametrize(
+    ("data", "nouns"),
+    {
+        "sparse": (lie(156, b"S"), []),
+        "octal": (lie(124, b"77777777777\0"), ["'a'", "8,589,934,591"]),
+        "binary": (lie(124, b"\x80\0\0\0\x7f" + b"\xff" * 7), []),
+        "negative": (lie(124, b"\xff" * 12), []),
+        "no name": (lie(0, b"\0" * 100), ["name"]),
+        "NUL": (tar({"a": 0}, path="b\0c"), ["'b\\x00c'", "member"]),
+        "comment": (lie(124, b"77777777777\0", lie(156, b"x")), ["extended header", "8,589,934,591"]),
+        "names of names": (b"".join(lie(156, b"L", tar({"x": 1})[:1024]) for _ in range(5_000)), ["damaged"]),
+    }.values(),
+)
+def test_headers_that_lie_are_refused(tmp_path, data, nouns):
+    path = tmp_path / "a.tar"
+    path.write_bytes(data)
+    with refuses(DataError, path, *nouns):
+        list(iter_members(path))
+
+
+def test_what_was_compressed_is_read_up_to_a_limit(tmp_path):
+    path = tmp_path / "kept.gz"
+    write_compressed(path, bytes(1_000_000))
+    assert path.stat().st_size < 10_000
+    assert read_compressed(path, 1_000_000) == read_compressed(path) == bytes(1_000_000)
+    assert read_compressed(path, 999_999) is None
+    write_compressed(path, b"")
+    assert read_compressed(path) is None
+    path.write_bytes(gzip.compress(b"x" * 1000)[:-9])
+    assert read_compressed(path) is read_compressed(tmp_path / "none") is None
+
+
+def read_devices(path: Path) -> object:
+    return read_table(path, "amd")
+
+
+@pytest.mark.parametrize(
+    ("read", "old", "new", "nouns"),
+    [
+        (read_devices, "add,A", "add" * 100 + ",A", ["column benchmark", "200"]),
+        (read_devices, "add,A", "add," + "A" * 100_000, ["column dataset", "200"]),
+        (read_devices, ",CPU,", "," + "C" * 100_000 + ",", ["column oracle", "200"]),
+        (read_devices, "0.81,1.92", "1e-300,1e300", ["measure"]),
+        (read_devices, "0.81,1.92", "0.81,inf", ["finite"]),
+        (read_devices, "A,12,3", "A,12,\0", ["column rational"]),
+        (read_runtimes, "spmv", "s" * 100_000, ["kernel", "200 letters"]),
+        (read_runtimes, "mm,1,1.000", "mm,1,inf", ["mm", "infinite"]),
+    ],
+)
+def test_tables_with_values_beyond_all_measure_are_refused(tmp_path, read, old, new, nouns):
     path = tmp_path / "table.csv"
-    text = tables._DEVICE_MAPPING
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("npb-3.3-BT-add,A", "npb-3.3-BT-" + "add" * 100 + ",A", "column benchmark must not be longer than 200"),
-        ("add,A", "add," + "A" * 100_000, "column dataset must not be longer than 200"),
-        (",CPU,", "," + "C" * 100_000 + ",", "column oracle must not be longer than 200"),
-        ("0.81,1.92", "1e-300,1e300", "must not differ beyond all measure"),
-        ("0.81,1.92", "0.81,inf", "must be finite"),
-        ("A,12,3", "A,12,\0", "column rational"),
-    ],
-)
-def test_tables_of_device_mapping(tmp_path, old, new, message):
-    with pytest.raises(DataError, match=rf"table\.csv: .*{message}"):
-        read_table(_device_table(tmp_path, old, new), "amd")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "nouns"),
-    [
-        ("spmv", "s" * 100_000, ("kernel", "200 letters")),
-        ("mm,1,1.000", "mm,1,inf", ("mm", "infinite")),
-    ],
-)
-def test_tables_of_coarsening(tmp_path, old, new, nouns):
-    path, text = tmp_path / "runtimes.csv", tables._coarsening_table()
+    text = tables._DEVICE_MAPPING if read is read_devices else tables._coarsening_table()
     path.write_text(text.replace(old, new))
     assert path.read_text() != text
     with refuses(DataError, path, *nouns):
-        read_runtimes(path)
+        read(path)
 
 
 SOURCE = '[[source]]\nname = "a"\nfolder = "."\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("sources = [1]\n" + SOURCE, r"unknown keys \['sources'\]"),
-        ("a = " + "[" * 50_000, "not a recipe in TOML"),
-        ("max_degree = " + "9" * 5_000 + "\n" + SOURCE, "not a recipe in TOML"),
-        ("max_degree = " + "9" * 50 + "\n" + SOURCE, "max_degree is 9"),
-        (SOURCE + "share = 99999999999999", "share is 9"),
-        ('include = ["a\\u0000b"]\n' + SOURCE, "can't be read: embedded null"),
-        ('include = ["' + "x" * 5_000 + '"]\n' + SOURCE, "can't be read: File name too long"),
-        (SOURCE + 'attempts = [{ header = "' + "x" * 5_000 + '" }]', "File name too long|no such header"),
-        ("abstraction = { max_struct_fields = 99999999999 }\n" + SOURCE, "less than 2"),
-    ],
-    ids=["sources", "depth", "digits", "degree", "share", "NUL", "long name", "long header", "fields"],
+    ("text", "nouns"),
+    {
+        "depth": ("a = " + "[" * 50_000, ["TOML"]),
+        "digits": ("max_degree = " + "9" * 5_000 + "\n" + SOURCE, ["TOML"]),
+        "degree": ("max_degree = " + "9" * 50 + "\n" + SOURCE, ["max_degree is 9"]),
+        "share": (SOURCE + "share = 99999999999999", ["share is 9"]),
+        "NUL": ('include = ["a\\u0000b"]\n' + SOURCE, ["null"]),
+        "long name": ('include = ["' + "x" * 5_000 + '"]\n' + SOURCE, ["too long"]),
+        "long header": (SOURCE + 'attempts = [{ header = "' + "x" * 5_000 + '" }]', ["too long"]),
+        "fields": ("abstraction = { max_struct_fields = 99999999999 }\n" + SOURCE, ["max_struct_fields"]),
+    }.values(),
 )
-def test_recipes(tmp_path, text, message):
+def test_recipes_with_values_beyond_all_measure_are_refused(tmp_path, text, nouns):
     (tmp_path / "recipe.toml").write_text(text)
-    with pytest.raises(InputError, match=message) as refusal:
+    with refuses(InputError, *nouns):
         load_recipe(tmp_path / "recipe.toml")
-    assert len(str(refusal.value)) < 900
 
 
 @pytest.mark.parametrize(
@@ -131,17 +161,16 @@ def test_recipes(tmp_path, text, message):
         {"precision": ["float32"]},
     ],
 )
-def test_checkpoints_of_networks(tmp_path, change):
+def test_checkpoints_with_other_values_are_refused(tmp_path, change):
     path = tmp_path / "checkpoint.pt"
     checkpoints, draws = _checkpoints(path)
     checkpoints.save(TrainProgress(precision=Precision.FLOAT32, losses=[0.7], step=2, loss_sum=3.5), draws)
-    state = torch.load(path, weights_only=True)
-    torch.save(state | change, path)
+    torch.save(torch.load(path, weights_only=True) | change, path)
     with refuses(AssetError, "checkpoint.pt", "model", "remove it to start over"):
         checkpoints.load(tuple(Precision))
 
 
-def test_bitcode_that_llvm_prints_and_nobody_can_read():
+def test_bitcode_that_llvm_prints_and_nobody_can_read_is_refused():
     _, damaged = read_input(Path(__file__).parents[1] / "data" / "fuzz" / "bc-961fbdc8079e.json")
     with refuses(IRError, "<bytes> (as LLVM prints it)", "block", "terminator"):
         read_module(damaged)

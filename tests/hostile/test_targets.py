@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.folders import pack
 from fuzz.targets import all_targets, find_target
 from fuzz.trial import Problem, attempt
 
+TARGETS = [target.name for target in all_targets()]
 FAST = [target.name for target in all_targets() if target.fast and not target.planted]
 EXECUTIONS = 250
 KEPT = Path(__file__).parents[1] / "data" / "fuzz"
@@ -24,11 +26,9 @@ def test_mutated_inputs_are_read_or_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_what_is_as_it_should_be_is_read(name: str) -> None:
+def test_seeds_are_read(name: str) -> None:
     """Or the fuzzer would test refusals alone."""
     target = find_target(name)
-    from fuzz.folders import pack
-
     seeds = [seed if isinstance(seed, bytes) else pack(seed) for seed in target.seeds()][:20]
     assert [attempt(target, seed) for seed in seeds] == [True] * len(seeds)
 
@@ -40,3 +40,13 @@ def test_what_was_found_once_is_read_or_refused(path: Path) -> None:
     done = subprocess.run(command, cwd=KEPT.parents[2], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith((": read\n", ": refused\n"))
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_an_input_follows_from_seed_and_number(name: str) -> None:
+    target = find_target(name)
+    assert target.seeds()
+    first = [target.input(7, number) for number in range(20)]
+    assert [target.input(7, number) for number in range(20)] == first
+    assert target.planted or len(set(first)) > 12
+    assert [target.input(8, number) for number in range(20)] != first

@@ -23,6 +23,9 @@ WRONG_VALUES: Mapping[str, Any] = {
     "list of lists": [[1]],
 }
 
+FREE = ("about", "card", "report")
+"""Fields in which anything may stand."""
+
 
 def _ending_in_nan(array: NDArray[Any]) -> NDArray[Any]:
     spoilt = array.copy()
@@ -50,13 +53,29 @@ WRONG_CARDS: Mapping[str, bytes] = {
 }
 
 
-def damaged_cards(card: Card) -> Iterator[tuple[str, Card]]:
-    """Cards without a field, or with another value of it; each with what was done."""
+def damaged_cards(card: Card, parent: str = "") -> Iterator[tuple[str, Card]]:
+    """Cards without a field, or with another value of it, inside objects and first items of lists too."""
     for field, value in card.items():
-        yield f"without {field}", {name: one for name, one in card.items() if name != field}
+        name = f"{parent}{field}"
+        yield f"without {name}", {other: kept for other, kept in card.items() if other != field}
         for what, wrong in WRONG_VALUES.items():
-            if type(wrong) is not type(value) or wrong != value:
-                yield f"{field}: {what}", card | {field: wrong}
+            if type(wrong) is not type(value) or (wrong != value and wrong is not True):
+                yield f"{name}: {what}", card | {field: wrong}
+        if field in FREE:
+            continue
+        if isinstance(value, dict):
+            for what, damaged in damaged_cards(value, f"{name}."):
+                yield what, card | {field: damaged}
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for what, damaged in damaged_cards(value[0], f"{name}[0]."):
+                yield what, card | {field: [damaged, *value[1:]]}
+        elif isinstance(value, list) and value:
+            for what, wrong in WRONG_VALUES.items():
+                if type(wrong) is not type(value[0]):
+                    yield f"{name}[0]: {what}", card | {field: [wrong, *value[1:]]}
+            if len(value) > 1:
+                yield f"{name}: one twice", card | {field: [value[0], value[0], *value[2:]]}
+                yield f"{name}: one less", card | {field: value[1:]}
 
 
 def damaged_tensors(tensors: Tensors) -> Iterator[tuple[str, Tensors]]:
