@@ -8,7 +8,7 @@ check:
 	ruff format --check .
 	ruff check .
 	mypy ncc lab/ncc_lab fuzz datasets benchmarks tests lab/tests
-	pytest -q tests/project/test_docstrings.py
+	python docs/docstrings.py
 
 test:
 	pytest

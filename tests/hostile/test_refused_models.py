@@ -13,23 +13,18 @@ import ncc
 from fuzz import samples
 from ncc.errors import AssetError
 from tests.rooms import (
-    CLASSIFIER_FILES,
-    COARSENING_FILES,
-    DEVICE_FILES,
     load_abstraction,
     load_counts,
-    load_embedding,
     save_counts,
-    save_embedding,
     sum_counts,
 )
 from tests.support.refuses import refuses
 
 MODELS: dict[str, tuple[Callable[[], Any], Callable[[Any, Path], None], Callable[[Path], Any], str]] = {
-    "embedding": (samples.small_embedding, save_embedding, load_embedding, "embedding"),
-    "times": (samples.times_head, DEVICE_FILES.save, DEVICE_FILES.load, "head"),
-    "coarsening": (samples.coarsening_head, COARSENING_FILES.save, COARSENING_FILES.load, "head"),
-    "classifier": (samples.classifier_head, CLASSIFIER_FILES.save, CLASSIFIER_FILES.load, "head"),
+    "embedding": (samples.small_embedding, ncc.save_embedding, ncc.load_embedding, "embedding"),
+    "times": (samples.times_head, ncc.save_device_head, ncc.load_device_head, "head"),
+    "coarsening": (samples.coarsening_head, ncc.save_coarsening_head, ncc.load_coarsening_head, "head"),
+    "classifier": (samples.classifier_head, ncc.save_classifier, ncc.load_classifier, "head"),
     "counts": (lambda: samples.corpus_counts("legacy.ll"), save_counts, load_counts, "counts"),
     "sums": (lambda: samples.corpus_counts("legacy.ll"), save_counts, lambda path: sum_counts([path]), "counts"),
 }

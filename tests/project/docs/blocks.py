@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Block", "blocks_of", "run_block"]
-
 LANGUAGES = ("sh", "console", "python", "pycon")
 TIMEOUT_S = 600
 
-_BLOCK = re.compile(
+BLOCK = re.compile(
     r"^(?:<!-- (?P<mark>full|not run): (?P<why>[^\n]*) -->\n\n?)?```(?P<language>[\w-]*)\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
@@ -31,49 +29,26 @@ _COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n?(?P<output>(?:(?!\$ ).*
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page.
-
-    Attributes:
-        line: Where it begins, from 1.
-        language: After the fence.
-        text: Between the fences.
-        mark: "full" or "not run" where it is marked so, else empty.
-        why: What the mark says.
-    """
+    """A block of a page: the line where it begins, its language and text, and what the mark before it says."""
 
     line: int
-    language: str
-    text: str
     mark: str
     why: str
+    language: str
+    text: str
 
 
 def blocks_of(page: str) -> list[Block]:
     """The blocks of a page that are in a language that can run."""
     return [
-        Block(
-            page.count("\n", 0, found.start("language")) + 1,
-            found["language"],
-            found["text"],
-            found["mark"] or "",
-            found["why"] or "",
-        )
-        for found in _BLOCK.finditer(page)
+        Block(page.count("\n", 0, found.start("language")) + 1, *(found[name] or "" for name in BLOCK.groupindex))
+        for found in BLOCK.finditer(page)
         if found["language"] in LANGUAGES
     ]
 
 
 def run_block(block: Block, folder: Path, names: dict[str, Any]) -> None:
-    """Runs a block in a folder.
-
-    Args:
-        block: What to run.
-        folder: Where commands run; Python runs in the folder that the process is in.
-        names: The page's namespace, which Python blocks add to.
-
-    Raises:
-        AssertionError: It failed, or printed something else.
-    """
+    """Runs a block in a folder, Python in the page's namespace; an error says what failed or was printed instead."""
     if block.language == "sh":
         _shell(block.text, folder)
     elif block.language == "console":
@@ -92,11 +67,6 @@ def matches(shown: str, printed: str) -> bool:
     """Whether a text is what a page shows, spaces at ends of lines aside.
 
     ``...`` stands for anything, and on a line of its own for any number of lines.
-
-    >>> matches("confidence ...%\\n", "confidence 93%\\n"), matches("in ... s", "in 3 ms")
-    (True, False)
-    >>> matches("a\\n...\\nb", "a\\nb")
-    True
     """
     pattern = ""
     for line in _trimmed(shown).splitlines():

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import NccError
-from tests.project.docs.blocks import Block, blocks_of, matches, run_block
-from tests.rooms import verify
+from tests.project.docs.blocks import Block, blocks_of, run_block
+from tests.rooms import choose_devices, verify
 
 ROOT = Path(__file__).parents[3]
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
 }
-_NEEDS = re.compile(r"needs (?P<datasets>\w+(?:, \w+)*)")
+BLOCKS = {page: blocks_of(text) for page, text in PAGES.items()}
 
 
 @pytest.fixture
@@ -30,49 +30,42 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def _run(page: str, folder: Path, marks: tuple[str, ...]) -> None:
+def run_page(page: str, folder: Path, marks: tuple[str, ...]) -> None:
     names: dict[str, object] = {"__name__": page}
-    for block in blocks_of(PAGES[page]):
-        if block.mark in marks and not _missing(block):
+    for block in BLOCKS[page]:
+        if block.mark in marks and has_its_data(block):
             try:
                 run_block(block, folder, names)
             except Exception as error:
                 raise AssertionError(f"{page}, block at line {block.line}: {error}") from error
 
 
-def _missing(block: Block) -> list[str]:
-    """Datasets, or the driver of the extra "measure", that a block needs and that are not here."""
-    found = _NEEDS.search(block.why)
-    return [name for name in found["datasets"].split(", ") if not _is_here(name)] if found else []
-
-
-def _is_here(name: str) -> bool:
-    return _measures() if name == "measure" else verify(name).usable
+def has_its_data(block: Block) -> bool:
+    """Whether the datasets that a block needs are here, or the driver of the extra "measure"."""
+    needed = re.search(r"needs (\w+(?:, \w+)*)", block.why)
+    names = needed[1].split(", ") if needed else []
+    return all(can_measure() if name == "measure" else verify(name).usable for name in names)
 
 
 @cache
-def _measures() -> bool:
+def can_measure() -> bool:
     """Whether there are OpenCL devices, and all of them compile."""
-    if not find_spec("pyopencl"):
-        return False
-    from tests.rooms import choose_devices
-
     try:
-        return bool(choose_devices(None))
+        return bool(find_spec("pyopencl") and choose_devices(None))
     except NccError:
         return False
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(not block.mark for block in blocks_of(PAGES[page]))])
+@pytest.mark.parametrize("page", [page for page in PAGES if any(not block.mark for block in BLOCKS[page])])
 def test_blocks_of_a_page_do_what_it_shows(page, folder):
-    _run(page, folder, ("",))
+    run_page(page, folder, ("",))
 
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("page", [page for page in PAGES if "<!-- full: " in PAGES[page]])
+@pytest.mark.parametrize("page", [page for page in PAGES if any(block.mark == "full" for block in BLOCKS[page])])
 def test_long_blocks_of_a_page_do_what_it_shows(page, folder):
-    _run(page, folder, ("", "full"))
+    run_page(page, folder, ("", "full"))
 
 
 NOT_RUN = {
@@ -91,9 +84,7 @@ NOT_RUN = {
 
 def test_blocks_that_are_not_run_are_known():
     """Whoever adds one adds it here, so that the list stays short."""
-    assert {
-        (page, block.why) for page, text in PAGES.items() for block in blocks_of(text) if block.mark == "not run"
-    } == NOT_RUN
+    assert {(page, block.why) for page in PAGES for block in BLOCKS[page] if block.mark == "not run"} == NOT_RUN
 
 
 def test_commands_that_install_are_those_that_ci_runs():
@@ -104,17 +95,12 @@ def test_commands_that_install_are_those_that_ci_runs():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_of_a_page_lead_somewhere(page):
+def test_links_and_paths_of_a_page_exist(page):
     text = re.sub(r"^```.*?^```$", "", PAGES[page], flags=re.M | re.S)
-    targets = re.findall(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)", text)
-    assert [target for target in targets if not (ROOT / page).parent.joinpath(target).exists()] == []
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_paths_in_a_page_exist(page):
+    linked = [(ROOT / page).parent / target for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)", text)]
     roots = "ncc|tests|benchmarks|datasets|notebooks|docs|fuzz|cluster"
-    named = re.findall(rf"`((?:{roots})/[\w./-]+)`", PAGES[page])
-    assert [path for path in named if not (ROOT / path).exists() and "TASK" not in path] == []
+    named = [ROOT / path for path in re.findall(rf"`((?:{roots})/[\w./-]+)`", PAGES[page]) if "TASK" not in path]
+    assert [path for path in [*linked, *named] if not path.exists()] == []
 
 
 def test_every_command_has_its_section():
@@ -126,57 +112,3 @@ def test_every_command_has_its_section():
         parts = getattr(group.get_command(context, name), "verbs", None)
         names |= {f"{name} {part}" for part in parts} if parts else {name}
     assert set(re.findall(r"^### ncc ([a-z -]+)$", PAGES["docs/commands.md"], re.M)) == names
-
-
-@pytest.mark.parametrize(
-    ("shown", "printed", "same"),
-    [
-        ("93%", "93%\n", True),
-        ("93%", "94%", False),
-        ("a ... c", "a b\nb c", True),
-        ("a ...", "b a b", False),
-        ("a.c", "abc", False),
-        ("a\n...\nb", "a\nb", True),
-        ("...\na", "b\na", True),
-        ("a\n...", "a", True),
-        ("a\n...\nb", "a b", False),
-        ("two  \nlines", "two\nlines  ", True),
-    ],
-)
-def test_what_is_printed_is_compared(shown, printed, same):
-    assert matches(shown, printed) is same
-
-
-def test_blocks_are_found_with_their_marks():
-    page = (
-        "x\n```sh\na\n```\n<!-- full: slow -->\n```python\nb\n```\n"
-        "<!-- not run: no -->\n\n```console\n$ c\n```\n```\nd\n```\n"
-    )
-    assert blocks_of(page) == [
-        Block(2, "sh", "a\n", "", ""),
-        Block(6, "python", "b\n", "full", "slow"),
-        Block(11, "console", "$ c\n", "not run", "no"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        Block(1, "sh", "false\ntrue\n", "", ""),
-        Block(1, "console", "$ echo 1\n2\n", "", ""),
-        Block(1, "console", "$ echo 1\n1\n$ echo 2\n3\n", "", ""),
-        Block(1, "python", "assert False\n", "", ""),
-        Block(1, "pycon", ">>> 1 + 1\n3\n", "", ""),
-    ],
-)
-def test_a_block_that_does_something_else_fails(block, tmp_path):
-    with pytest.raises(AssertionError):
-        run_block(block, tmp_path, {})
-
-
-def test_a_block_that_does_what_it_shows_passes(tmp_path):
-    run_block(Block(1, "console", "$ echo 1 \\\n  2\n1 2\n$ echo 3\n3\n", "", ""), tmp_path, {})
-    names: dict[str, object] = {}
-    run_block(Block(1, "python", "a = 1\n", "", ""), tmp_path, names)
-    run_block(Block(1, "pycon", ">>> b = a + 1\n>>> b\n2\n", "", ""), tmp_path, names)
-    assert names["b"] == 2
