@@ -18,6 +18,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import torch
 
 from tests.support.tiny import Tiny, tiny_world
 
@@ -163,6 +164,12 @@ def _tree(folder: Path) -> set[tuple[str, int, int]]:
                 status = Path(parent, name).stat()
                 found.add((f"{parent}/{name}", status.st_size, status.st_mtime_ns))
     return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """More would wait for each other over so little."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture

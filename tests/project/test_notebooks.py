@@ -8,17 +8,16 @@ import pytest
 from tests.rooms import FileState, verify
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-WANTING_DATA = ("02_device_mapping", "03_honest_benchmark", "04_train_your_own")
+WANTING_DATA = {"02_device_mapping": 2, "03_honest_benchmark": 5, "04_train_your_own": None}
+"""Notebooks that say what they lack without a dataset, and their pictures with it, where that is run."""
 DATASETS = {
     "02_device_mapping": ("devmap", "legacy_ir"),
     "03_honest_benchmark": ("devmap", "legacy_ir", "coarsening"),
 }
 WITHOUT = "without the dataset"
 
-pytest.importorskip("nbconvert", reason="nbconvert is not installed; pip install '.[dev]'")
-pytest.importorskip("ipykernel", reason="ipykernel is not installed; pip install '.[dev]'")
-pytest.importorskip("pandas", reason="pandas is not installed; pip install '.[dev]'")
-pytest.importorskip("matplotlib", reason="matplotlib is not installed; pip install '.[dev]'")
+for name in ("nbconvert", "ipykernel", "pandas", "matplotlib"):
+    pytest.importorskip(name, reason=f"{name} is not installed; pip install '.[dev]'")
 
 
 def _read(path: Path):
@@ -84,6 +83,6 @@ def test_notebook_runs_with_data(stem: str, tmp_path: Path, monkeypatch: pytest.
         pytest.skip(f"no local copy of {', '.join(missing)} (set NCC_DATA)")
     (path,) = (path for path in NOTEBOOKS if path.stem == stem)
     outputs = _run(path, tmp_path, monkeypatch)
-    assert _num_pictures(outputs) == {"02_device_mapping": 2, "03_honest_benchmark": 5}[stem]
+    assert _num_pictures(outputs) == WANTING_DATA[stem]
     assert WITHOUT not in _printed(outputs)
     assert "ncc times" in _printed(outputs)

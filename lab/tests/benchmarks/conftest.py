@@ -1,3 +1,3 @@
 """Ranks that meet in a file."""
 
-from tests.fixtures.ranks import _one_thread, environment, run_ranks  # noqa: F401
+from tests.fixtures.ranks import environment, run_ranks  # noqa: F401

@@ -1,3 +1,3 @@
 """Counts, and an embedding trained on them."""
 
-from tests.fixtures.embedding import _one_thread, counts, files, modules, small  # noqa: F401
+from tests.fixtures.embedding import counts, files, modules, small  # noqa: F401

@@ -1,4 +1,4 @@
 """Counts, and an embedding trained on them."""
 
-from tests.fixtures.embedding import _one_thread, counts, files, modules, small  # noqa: F401
+from tests.fixtures.embedding import counts, files, modules, small  # noqa: F401
 from tests.fixtures.ranks import environment, run_ranks  # noqa: F401

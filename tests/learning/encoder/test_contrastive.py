@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from ncc.errors import AssetError, InputError
-from tests.fixtures.ranks import _one_thread, environment, run_ranks  # noqa: F401
+from tests.fixtures.ranks import environment, run_ranks  # noqa: F401
 from tests.rooms import (
     ContrastiveData,
     EncoderTraining,

@@ -1,71 +1,62 @@
-"""Synthetic programs: reproducible, named as promised, and every one compiles."""
+"""Synthetic programs: reproducible, named as promised, and every one compiles; and the command that writes them."""
 
+import hashlib
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from datasets.generators import GENERATORS, generate
 from ncc.errors import InputError
-from tests.rooms import CompileOptions, compile_source, read_module
+from tests.rooms import CompileOptions, build_corpus, compile_source, load_recipe, read_module
 from tests.support.refuses import refuses
 
-NAMES = ("gemm", "stencil", "eigen")
+ROOT = Path(__file__).parents[3]
+SHIPPED = {
+    "gemm": (400, "9dc5b373f602b71b394310f2e28425ee9fadd122aa55854ac48b1838f922e244"),
+    "stencil": (400, "707da5c9499f817978156a9ce1f165173c8e2f21af4f3bba4d4b057dfed30417"),
+    "eigen": (150, "3be97195c7c53f911275be8aff176dd8e7b0d7e6af60787603e38a70e0d82f9d"),
+}
+"""How many programs the shipped embedding saw, and the hash of their names and texts."""
+EXTENSIONS = {"gemm": {"c", "cpp", "cl"}, "stencil": {"c", "cpp", "cl"}, "eigen": {"cpp"}}
 
 
-def eigen_folder():
-    for folder in (os.environ.get("NCC_EIGEN"), "/usr/include/eigen3"):
-        if folder and (Path(folder) / "Eigen" / "Dense").is_file():
-            return folder
-    return pytest.skip("Eigen's headers are neither in the folder that NCC_EIGEN names nor in /usr/include/eigen3")
-
-
-def defined_functions(path, options):
+def defined_functions(path: Path, options: CompileOptions) -> list[str]:
     ir = compile_source(path, options).ir
     read_module(ir)
     return re.findall(r"^define [^@]*@(?:\"[^\"]+\"|[\w.$]+)", ir.decode(), re.MULTILINE)
 
 
-def test_there_are_three_generators():
-    assert tuple(GENERATORS) == NAMES
+def run(*arguments: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "datasets.generators", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_seed_gives_the_same_programs_again(name):
+@pytest.mark.parametrize("name", GENERATORS)
+def test_programs_follow_from_their_seed_and_number(name):
     assert list(generate(name, 10, seed=3)) == list(generate(name, 10, seed=3))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_seeds_give_different_programs(name):
+    assert list(generate(name, 4)) == list(generate(name, 9))[:4]
     texts = [text for seed in (1, 2, 3) for _, text in generate(name, 10, seed=seed)]
     assert len(set(texts)) == 30
+    number, sha256 = SHIPPED[name]
+    assert hashlib.sha256(repr(list(generate(name, number))).encode()).hexdigest() == sha256
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_program_does_not_depend_on_how_many_are_asked_for(name):
-    assert list(generate(name, 4)) == list(generate(name, 9))[:4]
-
-
-@pytest.mark.parametrize(
-    ("name", "extensions"), [("gemm", {"c", "cpp", "cl"}), ("stencil", {"c", "cpp", "cl"}), ("eigen", {"cpp"})]
-)
-def test_files_are_named_by_generator_number_and_language(name, extensions):
-    files = [file for file, _ in generate(name, 40)]
-    assert [file.partition(".")[0] for file in files] == [f"{name}-{index:05d}" for index in range(40)]
-    assert {file.partition(".")[2] for file in files} == extensions
+@pytest.mark.parametrize("name", GENERATORS)
+def test_files_are_named_by_generator_number_and_language(name):
+    files = [file.split(".") for file, _ in generate(name, 40)]
+    assert [stem for stem, _ in files] == [f"{name}-{index:05d}" for index in range(40)]
+    assert {extension for _, extension in files} == EXTENSIONS[name]
 
 
 @pytest.mark.parametrize("name", ["gemm", "stencil"])
 def test_about_one_program_in_five_is_of_kernels(name):
-    texts = {file: text for file, text in generate(name, 200) if file.endswith(".cl")}
+    texts = [text for file, text in generate(name, 200) if file.endswith(".cl")]
     assert 20 <= len(texts) <= 60
-    assert all("kernel " in text for text in texts.values())
-
-
-def test_an_unknown_generator_is_refused_at_once():
-    with refuses(InputError, "no generator 'fft'", "stencil", "eigen"):
-        generate("fft", 1)
+    assert all("kernel " in text for text in texts)
 
 
 def test_stencils_have_one_to_four_dimensions():
@@ -84,9 +75,33 @@ def test_programs_compile_and_can_be_read(tmp_path, name):
 
 @pytest.mark.full
 def test_programs_of_eigen_compile_and_can_be_read(tmp_path):
-    options = CompileOptions(include_paths=(eigen_folder(),), flags=("-w",))
+    folders = [folder for folder in (os.environ.get("NCC_EIGEN"), "/usr/include/eigen3") if folder]
+    here = [folder for folder in folders if (Path(folder) / "Eigen" / "Dense").is_file()]
+    if not here:
+        pytest.skip("Eigen's headers are neither in the folder that NCC_EIGEN names nor in /usr/include/eigen3")
+    options = CompileOptions(include_paths=(here[0],), flags=("-w",))
     for file, text in generate("eigen", 3):
         (tmp_path / file).write_text(text)
         functions = defined_functions(tmp_path / file, options)
         own = {match for function in functions for match in re.findall(r"eigen_\d", function)}
         assert own == set(re.findall(r"\beigen_\d", text)), file
+
+
+def test_the_command_writes_what_a_recipe_reads(tmp_path, monkeypatch):
+    monkeypatch.setenv("GENERATED", str(tmp_path))
+    finished = run("stencil", "--number", 3, "-o", tmp_path / "stencil")
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
+    written = {path.name: path.read_bytes().decode() for path in (tmp_path / "stencil").iterdir()}
+    assert written == dict(generate("stencil", 3))
+    recipe = tmp_path / "r.toml"
+    recipe.write_text("[[source]]\nname = 's'\nfolder = '$GENERATED/stencil'\nattempts = [{ flags = ['-w'] }]\n")
+    report = build_corpus(load_recipe(recipe), tmp_path / "corpus", jobs=1)
+    assert (report.files, report.failures) == ({"s": 3}, {})
+
+
+def test_an_unknown_generator_is_refused_at_once(tmp_path):
+    with refuses(InputError, "fft", "stencil", "eigen"):
+        generate("fft", 1)
+    finished = run("fractal", "-o", tmp_path / "out")
+    assert (finished.returncode, "choose from" in finished.stderr) == (2, True)
+    assert not (tmp_path / "out").exists()
