@@ -24,7 +24,7 @@ from ncc.ir.reader.agreement import find_mismatch
 from ncc.ir.reader.functions import find_function
 from ncc.ir.reader.llvm import LLVMWork, print_module, stop_helper
 from ncc.ir.reader.locations import Location, function_locations
-from ncc.ir.reader.module import Module, NodeKind, opcode_number
+from ncc.ir.reader.module import Module, NodeKind
 from ncc.ir.reader.native import OPCODES, IRSyntaxError, find_literals, read_text
 from ncc.ir.reader.objects import is_bitcode
 from ncc.ir.reader.optimized import modern_text, optimize_if_needed

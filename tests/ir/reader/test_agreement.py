@@ -10,6 +10,7 @@ from fuzz.grammar import random_module
 from fuzz.targets.ir import texts
 from ncc.errors import IRError
 from tests.rooms import find_mismatch, read_module
+from tests.support.refuses import refuses
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 WRONG = {
@@ -50,5 +51,5 @@ def test_the_verifier_is_asked_of_text_and_of_bitcode():
         assert read_module(IR / name, verify=True).texts == module.texts
     entry = b"define void @f() {\n  br label %b\nb:\n  %x = phi i32 [ 0, %c ]\n  br label %b\nc:\n  ret void\n}\n"
     assert read_module(entry).num_statements
-    with pytest.raises(IRError, match="PHINode should have one entry for each predecessor"):
+    with refuses(IRError, "PHINode"):
         read_module(entry, verify=True)

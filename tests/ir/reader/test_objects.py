@@ -128,21 +128,21 @@ def test_names_in_the_way_of_bsd():
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("data", "nouns"),
     [
-        (b"!<thin>\n", "a thin archive, which holds no files"),
-        (b"rubbish", "not an archive"),
-        (b"!<arch>\nabc", "a damaged archive: no whole file at byte 8 of 11"),
-        (b"!<arch>\n%-48s%-10d`\n" % (b"a.o/", 7), "a damaged archive"),
-        (b"!<arch>\n%-48s%-10s`\n" % (b"a.o/", b"-7"), "a damaged archive"),
+        (b"!<thin>\n", ["thin archive"]),
+        (b"rubbish", ["not an archive"]),
+        (b"!<arch>\nabc", ["damaged archive", "byte 8 of 11"]),
+        (b"!<arch>\n%-48s%-10d`\n" % (b"a.o/", 7), ["damaged archive"]),
+        (b"!<arch>\n%-48s%-10s`\n" % (b"a.o/", b"-7"), ["damaged archive"]),
     ],
 )
-def test_what_is_wrong_with_an_archive_is_told(tmp_path, data, message):
-    with pytest.raises(InputError, match=message):
+def test_what_is_wrong_with_an_archive_is_told(tmp_path, data, nouns):
+    with refuses(InputError, *nouns):
         list_members(io.BytesIO(data), "lib.a")
     path = tmp_path / "lib.a"
     path.write_bytes(data)
-    with refuses(InputError, "lib.a"):
+    with refuses(InputError, path):
         ncc.embed(path)
 
 

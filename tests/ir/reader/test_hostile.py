@@ -1,4 +1,4 @@
-"""Reading in slices: pauses change nothing, deadlines hold, and files made to be slow or large are read at once."""
+"""Input made to be slow, deep or large is read or refused at once, and pauses of the reader change nothing."""
 
 from pathlib import Path
 
@@ -7,9 +7,50 @@ import pytest
 
 from ncc.errors import IRError
 from tests.rooms import native, read_module
+from tests.support.refuses import refuses
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 TEXTS = sorted(IR.glob("*.ll"))
+
+
+def function(line: str) -> bytes:
+    return f"define void @f(i32 %n) {{\n  {line}\n  ret void\n}}\ndeclare void @g(metadata)\n".encode()
+
+
+@pytest.mark.parametrize("bracket", ["[", "{", "<", "<{", "[1 x ", "<2 x ", "{ i8, "])
+def test_types_nested_without_end(bracket: str) -> None:
+    with pytest.raises(IRError):
+        read_module(function(f"%x = alloca {bracket * 100_000}"))
+
+
+@pytest.mark.parametrize("brackets", ["[1 x {}]", "{{ {} }}", "<{{ {} }}>"])
+def test_types_nested_deep(brackets: str) -> None:
+    opening, closing = brackets.format("|").split("|")
+    with refuses(IRError, "types nested too deep"):
+        read_module(function(f"%x = alloca {opening * 10_000}i8{closing * 10_000}"))
+    assert read_module(function(f"%x = alloca {opening * 60}i8{closing * 60}")).num_statements == 3
+
+
+def test_structures_nested_deep_by_name() -> None:
+    types = "".join(f"%s{i} = type {{ %s{i + 1} }}\n" for i in range(10_000)) + "%s10000 = type { i8 }\n"
+    with refuses(IRError, "types nested too deep"):
+        read_module(types.encode() + function("%x = alloca %s0"))
+
+
+def test_constants_nested_deep() -> None:
+    # the direct reader skips what stands in a constant without recursion: LLVM isn't asked
+    module = read_module(function("store i32 " + "add (i32 " * 10_000 + "1" + ", i32 1)" * 10_000 + ", ptr null"))
+    assert module.statement_text(1) == "store i32 <INT>, ptr null"
+    with pytest.raises(IRError):
+        read_module(function("store i32 " + "add (i32 " * 10_000))
+    with pytest.raises(IRError):
+        read_module(function("store i32 1" + ")" * 10_000))
+
+
+def test_words_repeated_without_end() -> None:
+    for word in ("metadata ", "noundef ", "tail ", "nsw ", "label ", "inrange ", "cleanup ", "asm "):
+        with pytest.raises(IRError):
+            read_module(function("call void @g(" + word * 200_000 + ")"))
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
@@ -41,11 +82,11 @@ def test_a_body_that_is_cut_off_is_an_error(monkeypatch):
 def test_reading_ends_at_its_deadline(monkeypatch):
     monkeypatch.setattr(native, "_SLICE_BYTES", 100)
     text = TEXTS[0].read_bytes()
-    with pytest.raises(TimeoutError, match=r"reading IR took more than 0 s"):
+    with pytest.raises(TimeoutError, match="0 s"):
         native.read_text(text, known_callees=None, timeout_s=0.0)
     monkeypatch.setattr("ncc.ir.reader.reader._SECONDS", -1000.0)
-    with pytest.raises(IRError, match="expected to take far less"):
-        read_module(text)
+    with refuses(IRError, str(TEXTS[0])):
+        read_module(text, name=str(TEXTS[0]))
 
 
 @pytest.mark.timeout(60)
