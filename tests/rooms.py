@@ -49,7 +49,7 @@ from ncc.kernels.measure.sources import SHIPPED_KERNELS, find_kernels
 from ncc.kernels.measure.sweep import LaunchSelector, covariance
 from ncc.kernels.measure.table import COLUMNS, LaunchTimes, MeasuredTable, MeasuredTime
 from ncc.kernels.measure.table import read_times as devices_read_times
-from ncc.kernels.measure.timing import KernelTimer, TimingRequest, strip_other_kernels, time_launch
+from ncc.kernels.measure.timing import KernelTimer, TimingRequest, time_launch
 from ncc.kernels.reading import read_kernels
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build

@@ -35,7 +35,7 @@ _MAX_ELEMENTS = 2**34
 
 @dataclass(frozen=True)
 class NDRange:
-    """Work-items of each dimension, of the whole and of a group; kernels with ``items`` get another size than asked."""
+    """Work-items of each dimension, of the whole and of a group, and the size asked for."""
 
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
@@ -86,12 +86,7 @@ class Argument:
 
 
 def read_annotations(source: str) -> Annotations:
-    """What comments of a source say of arguments and kernels.
-
-    Examples:
-        >>> read_annotations("// ncc: row_start: size N + 1, values 8 * i")
-        {'row_start': {'size': 'N + 1', 'values': '8 * i'}}
-    """
+    """What comments of a source say of arguments and kernels."""
     annotations: dict[str, dict[str, str]] = {}
     for name, text in _ANNOTATION.findall(source):
         for part in text.split(","):
@@ -104,12 +99,7 @@ def read_annotations(source: str) -> Annotations:
 
 
 def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
-    """The value of an expression of +, -, *, / (rounded down), %, numbers and names.
-
-    Examples:
-        >>> evaluate_size("2 * (N + 1) / 3", {"N": 10})
-        7
-    """
+    """The value of an expression of +, -, *, / (rounded down), %, numbers and names."""
 
     def value(node: ast.AST) -> Any:
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:

@@ -13,13 +13,9 @@ from ncc.errors import InputError, NccError
 
 _HOW_TO_INSTALL = (
     "a CPU needs PoCL (in ncc's checkout, pip install -c constraints.txt '.[measure]'; or Debian's pocl-opencl-icd), "
-    "a GPU its vendor's driver "
-    "(intel-opencl-icd, mesa-opencl-icd, nvidia-opencl-icd, rocm-opencl-icd)"
+    "a GPU its vendor's driver"
 )
-_NEW_PROCESSOR = (
-    "the processor is newer than this PoCL's LLVM: get another PoCL, as by 'apt install pocl-opencl-icd' or "
-    "'conda install -c conda-forge pocl', or another driver for CPUs"
-)
+_NEW_PROCESSOR = "the processor is newer than this PoCL's LLVM: get another, as by 'conda install -c conda-forge pocl'"
 _LOCATION = re.compile(r"\S+\.cl:(\d+):\d+: ")
 """Where an error is: in a copy of the source, of a name that its user does not know."""
 _TRIVIAL = "__kernel void fill(__global int *a) { a[get_global_id(0)] = 0; }"
@@ -69,18 +65,12 @@ def _handles() -> dict[Device, Any]:
     times: Counter[str] = Counter()
     handles = {}
     for handle in all_handles:
-        name = " ".join(handle.name.split())
+        name, driver = (" ".join(text.split()) for text in (handle.name, handle.platform.name))
         times[name] += 1
-        device = Device(
-            name=name if times[name] == 1 else f"{name} #{times[name]}",
-            kind=next((kind for flag, kind in kinds.items() if handle.type & flag), "other"),
-            driver=" ".join(handle.platform.name.split()),
-            compute_units=handle.max_compute_units,
-            max_wgsize=handle.max_work_group_size,
-            memory_bytes=handle.global_mem_size,
-            local_bytes=handle.local_mem_size,
-        )
-        handles[device] = handle
+        name = name if times[name] == 1 else f"{name} #{times[name]}"
+        kind = next((kind for flag, kind in kinds.items() if handle.type & flag), "other")
+        sizes = (handle.max_compute_units, handle.max_work_group_size, handle.global_mem_size, handle.local_mem_size)
+        handles[Device(name, kind, driver, *sizes)] = handle
     return handles
 
 
@@ -93,27 +83,25 @@ def list_devices() -> list[Device]:
 
 
 def choose_devices(names: Sequence[str] | None, progress: Callable[[str], None] | None = None) -> list[Device]:
-    """Devices by number in the list, from 1, or by part of their names; None for all that compile anything.
-
-    Raises:
-        InputError: A name fits no device or several, or two name the same.
-        NccError: There are no devices, or one that is named, or all, compile nothing.
-    """
+    """Devices by number in the list, from 1, or by part of their names; None for all that compile anything."""
     devices = list_devices()
     chosen = [_find_device(devices, name) for name in names or ()]
     for position, device in enumerate(chosen):
         if device in chosen[:position]:
             raise InputError(f"device {device.name!r} is named twice, by {', '.join(names or ())}")
+    import pyopencl as cl
+
     usable = []
     for device in chosen or devices:
         try:
-            _check_compiler(device)
+            cl.Program(cl.Context([open_device(device.name)]), _TRIVIAL).build()
             usable.append(device)
-        except NccError as error:
+        except cl.Error as error:
+            reason = f"{device.name} compiles no OpenCL C at all: {compiler_error(error)}"
             if chosen or (device == devices[-1] and not usable):
-                raise
+                raise NccError(reason) from error
             if progress:
-                progress(f"passed over: {error}")
+                progress(f"passed over: {reason}")
     return usable
 
 
@@ -125,15 +113,6 @@ def _find_device(devices: list[Device], name: str) -> Device:
         all_names = ", ".join(f"{number}: {device.name}" for number, device in enumerate(devices, 1))
         raise InputError(f"device {name!r} fits {len(matches)} of the devices here ({all_names}); expected one")
     return matches[0]
-
-
-def _check_compiler(device: Device) -> None:
-    import pyopencl as cl
-
-    try:
-        cl.Program(cl.Context([open_device(device.name)]), _TRIVIAL).build()
-    except cl.Error as error:
-        raise NccError(f"{device.name} compiles no OpenCL C at all: {compiler_error(error)}") from error
 
 
 def compiler_error(error: Exception) -> str:

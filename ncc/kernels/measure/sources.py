@@ -8,6 +8,7 @@ from pathlib import Path
 from ncc.errors import CompileError, InputError
 from ncc.ir.inputs import find_inputs, load_module
 from ncc.kernels.measure.arguments import launch_range, read_annotations
+from ncc.kernels.reading import kernel_indices
 from ncc.kernels.work import count_work
 from ncc.system.files.reading import read_input
 
@@ -53,8 +54,8 @@ def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]
         if item.name not in inputs and not item.name.endswith(_EXTENSIONS):
             continue
         try:
-            if item.error:
-                raise InputError(item.error)
+            if item.error or not item.name.endswith(_EXTENSIONS):
+                raise InputError(item.error or f"{item.name}: not OpenCL C; expected a file that ends in .cl")
             kernels += _read_kernels(item.name)
         except (CompileError, InputError) as error:
             failed[item.name] = str(error)
@@ -64,18 +65,13 @@ def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]
 
 
 def _read_kernels(path: str) -> list[KernelSource]:
-    if not path.endswith(_EXTENSIONS):
-        raise InputError(f"{path}: not OpenCL C; expected a file that ends in .cl")
     source = read_input(path).decode("utf-8", "replace")
     module = load_module(path)
     read_annotations(source)  # which refuses what it does not understand
     kernels = []
-    for function in range(module.num_functions):
-        if module.function_is_kernel[function]:
-            work = count_work(module, function)
-            dimensions = 1 + max((int(axis) for axis in work.dimensions if axis.isdecimal()), default=0)
-            features = tuple(work.features().tolist())
-            kernels.append(KernelSource(path, module.function_names[function], source, dimensions, features))
-    if not kernels:
-        raise InputError(f"{path}: no kernel: expected a function marked __kernel")
+    for function in kernel_indices(module):
+        work = count_work(module, function)
+        dimensions = 1 + max((int(axis) for axis in work.dimensions if axis.isdecimal()), default=0)
+        features = tuple(work.features().tolist())
+        kernels.append(KernelSource(path, module.function_names[function], source, dimensions, features))
     return kernels

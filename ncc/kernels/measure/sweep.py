@@ -29,6 +29,7 @@ from ncc.system.files.writing import check_writable
 Report = Callable[[str], None]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+_SIZE = re.compile(r"\s*(\d{1,12})([KMG]?)\s*", re.IGNORECASE)
 _SAVE_S = 20.0
 _MAX_TIMERS = 8
 # of the covariance of log times: variance of a kernel's own effect and of noise, lengths in log sizes and in features
@@ -39,30 +40,23 @@ _SETUP_S, _LAUNCH_S = 2.0, 0.5
 
 
 def parse_sizes(sizes: str | Sequence[int], name: str = "sizes", max_size: int = 2**32) -> tuple[int, ...]:
-    """Numbers of work-items from "1K:16M", in steps of 4, or "64,256"; K, M and G are powers of 1024.
-
-    Examples:
-        >>> parse_sizes("1K:64K"), parse_sizes("64,100")
-        ((1024, 4096, 16384, 65536), (64, 100))
-    """
-    if not isinstance(sizes, str):
-        numbers = tuple(sizes)
+    """Numbers of work-items from "1K:16M", in steps of 4, or "64,256"; K, M and G are powers of 1024."""
+    if isinstance(sizes, str):
+        separator = "," if "," in sizes else ":"
+        matches = [_SIZE.fullmatch(part) for part in sizes.split(separator)]
+        numbers = tuple(int(each[1]) * _UNITS[each[2].upper()] if each else 0 for each in matches)
+        if separator == ":" and len(numbers) == 2:
+            numbers = tuple(numbers[0] * 4**step for step in range(32) if 0 < numbers[0] * 4**step <= numbers[1])
+        elif separator == ":" and len(numbers) > 1:
+            numbers = ()
     else:
-        ends = [_parse_size(part) for part in sizes.split(":")]
-        numbers = tuple(dict.fromkeys(_parse_size(part) for part in sizes.split(",")))
-        if len(ends) == 2:
-            numbers = tuple(ends[0] * 4**step for step in range(32) if 0 < ends[0] * 4**step <= ends[1])
-    if not numbers or not all(1 <= number <= max_size for number in numbers):
+        numbers = tuple(sizes)
+    if not numbers or not 1 <= min(numbers) <= max(numbers) <= max_size:
         raise InputError(
             f"{name} is {sizes!r}; expected whole numbers from 1 to {max_size:,}: a range such as 1K:16M, "
             "or a list such as 64,256"
         )
     return numbers
-
-
-def _parse_size(text: str) -> int:
-    match = re.fullmatch(r"\s*(\d{1,12})([KMG]?)\s*", text, re.IGNORECASE)
-    return int(match[1]) * _UNITS[match[2].upper()] if match else 0
 
 
 class Point(NamedTuple):
@@ -90,15 +84,14 @@ class Sweep:
         measurement_time: float,
         min_devices: int = 1,
     ) -> None:
-        """Start nothing yet; numbers are those of a `KernelTimer`."""
         self.kernels, self.devices, self.table = kernels, list(devices), table
         self._min_devices, self._measurement_time = min_devices, measurement_time
         self._open = partial(KernelTimer, seed=seed, timeout_s=timeout_s, measurement_time=measurement_time)
         self._folder = table.path.parent.absolute()
-        self._timers: OrderedDict[int, KernelTimer] = OrderedDict()
+        self.timers: OrderedDict[int, KernelTimer] = OrderedDict()  # by kernel, ready to measure
         self.points: list[Point] = []
         for index, kernel in enumerate(kernels):
-            for size in sorted(sizes):
+            for size in sorted(set(sizes)):
                 groups = {group: wgsize for wgsize in reversed(wgsizes) if (group := kernel.group(size, wgsize))}
                 self.points += [Point(index, size, wgsize, group) for group, wgsize in reversed(groups.items())]
         if not self.points:
@@ -112,7 +105,7 @@ class Sweep:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for timer in self._timers.values():
+        for timer in self.timers.values():
             timer.close()
         self.table.save()
 
@@ -130,18 +123,15 @@ class Sweep:
         devices = [device for device in self.devices if not self.is_measured(point, device)]
         return [device for device in devices if not self.has_failed(point, device)]
 
-    def has_timer(self, kernel: int) -> bool:
-        """Whether a kernel is ready to be measured, and need not be compiled first."""
-        return kernel in self._timers
-
     def run(self, order: Iterable[Point]) -> None:
-        """Measure launches on the devices that miss them.
-
-        Raises:
-            NccError: Too few devices are left; what was measured is kept.
-        """
+        """Measure launches on the devices that miss them, until too few devices are left."""
         for point in order:
-            timer = self._open_timer(point.kernel)
+            if point.kernel not in self.timers:  # those used longest ago make room
+                while len(self.timers) >= _MAX_TIMERS:
+                    self.timers.popitem(last=False)[1].close()
+                self.timers[point.kernel] = self._open(self.kernels[point.kernel], self._folder)
+            self.timers.move_to_end(point.kernel)
+            timer = self.timers[point.kernel]
             for device in self.missing(point):
                 self._measure(point, device, timer)
             if time.monotonic() > self._save_at:
@@ -170,15 +160,6 @@ class Sweep:
             if row.time_ms > 1e3 * self._measurement_time:
                 took = f"takes {row.time_ms / 1e3:.2g} s {where}"
                 failed[name] = f"kernel {kernel.name}: {took}; larger sizes are left out"
-
-    def _open_timer(self, kernel: int) -> KernelTimer:
-        """The timer of a kernel; those used longest ago make room for it."""
-        if kernel not in self._timers:
-            while len(self._timers) >= _MAX_TIMERS:
-                self._timers.popitem(last=False)[1].close()
-            self._timers[kernel] = self._open(self.kernels[kernel], self._folder)
-        self._timers.move_to_end(kernel)
-        return self._timers[kernel]
 
 
 def by_size(sweep: Sweep, end: float, report: Report) -> Iterator[Point]:
@@ -210,7 +191,7 @@ def by_information(sweep: Sweep, end: float, report: Report) -> Iterator[Point]:
         is_open = np.array([bool(devices) and not has for devices, has in zip(missing, failed, strict=True)])
         if not is_open.any():
             return
-        ready = np.array([sweep.has_timer(index) for index in kernel])
+        ready = np.array([index in sweep.timers for index in kernel])
         costs = np.array([np.mean(launch_s[point.size] or _LAUNCH_S) for point in points])
         launch = selector.next_launch(costs + np.mean(setup_s) * ~ready, is_open)
         selector.observe(launch)

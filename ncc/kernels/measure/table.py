@@ -48,16 +48,10 @@ _METADATA = b"ncc.kernels.measure"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LaunchTimes(Rows):
-    """Launches and their times; row i of every array belongs to launch i.
+    """N launches and their times on d devices, (n, d) float64, NaN where not measured.
 
-    Attributes:
-        devices: Names of the d devices.
-        file: Paths of the kernels' files, or what else names the text of a kernel, (n,) str.
-        kernel: Names of the kernels, (n,) str.
-        family: What is held out together, such as applications, (n,) str.
-        suite: Where the rows come from, such as benchmark suites, (n,) str.
-        global_size, local_size, transfer_bytes: (n,) float64, NaN where not known.
-        times_ms: (n, d) float64, NaN where not measured.
+    Files (or what else names the text of a kernel), kernels, families (held out together) and suites are (n,) str;
+    sizes are (n,) float64, NaN where not known.
     """
 
     devices: tuple[str, ...]

@@ -8,11 +8,10 @@ Reference: Cummins et al., Synthesizing Benchmarks for Predictive Modeling, CGO 
 
 import math
 import os
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
-from ncc.ir.frontend.scopes import Scopes
 from ncc.kernels.measure.arguments import Argument, NDRange, fill, launch_range, num_bytes, read_annotations
 from ncc.kernels.measure.opencl import Device, compiler_error, list_devices, open_device, silence
 from ncc.kernels.measure.sources import KernelSource
@@ -36,13 +34,11 @@ _TARGET_RELATIVE_ERROR = 0.05
 """Half the interval of the median over the median, at which to stop."""
 _TOLERANCE = 1e-3
 """Of outputs that are sums in another order."""
-_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_KERNEL = re.compile(r"\b(?:__)?kernel\b")
 
 
 @dataclass(frozen=True)
 class TimingRequest:
-    """A launch for a worker to time, for so many seconds; a kernel is checked once on each device."""
+    """A launch for a worker to time, for so many seconds; the kernel is checked first unless that is done."""
 
     kernel: KernelSource
     device: Device
@@ -59,7 +55,6 @@ class KernelTimer:
     def __init__(
         self, kernel: KernelSource, folder: Path, *, seed: int, timeout_s: float, measurement_time: float
     ) -> None:
-        """Start nothing yet; rows name the kernel's file from a folder on."""
         self._kernel, self._folder, self._seed, self._time = kernel, folder.absolute(), seed, measurement_time
         self._workers = Pool(seconds=timeout_s)
         self._checked: set[str] = set()
@@ -103,28 +98,10 @@ def time_launch(request: TimingRequest) -> MeasuredTime:
 
 
 def median_interval(values: Floats) -> tuple[float, float]:
-    """The 95 % interval of a median, by order statistics; all of the range where there are too few for one.
-
-    Examples:
-        >>> median_interval(np.arange(1.0, 12.0))
-        (2.0, 10.0)
-    """
+    """The 95 % interval of a median, by order statistics; all of the range where there are too few for one."""
     ordered = np.sort(values)
     rank = max(0, math.floor((len(ordered) - 1.96 * math.sqrt(len(ordered))) / 2) - 1)
     return float(ordered[rank]), float(ordered[-1 - rank])
-
-
-def strip_other_kernels(source: str, kernel: str) -> str:
-    """A source of which one kernel is left, with all that is not a kernel, on the lines that they were on."""
-    parts, position = [], 0
-    text = _COMMENTS.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source)
-    for scope in Scopes(text).functions():
-        keyword = _KERNEL.search(scope.header)
-        if keyword and scope.name != kernel:
-            start, end = scope.start + keyword.start(), scope.close + 1
-            parts += [text[position:start], re.sub(r"[^\n]", " ", text[start:end])]
-            position = end
-    return "".join([*parts, text[position:]])
 
 
 class _Run:
@@ -149,11 +126,8 @@ class _Run:
                 self.parents[index] = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, size)
                 self.buffers[index] = self.parents[index].get_sub_region(_GUARD_BYTES, values.nbytes)
             session.kernel.set_arg(index, self.buffers.get(index, values))
-        self.written = {
-            index: np.empty_like(values)
-            for index, values in self.given.items()
-            if not session.arguments[index].is_const
-        }
+        written = [index for index in self.given if not session.arguments[index].is_const]
+        self.written = {index: np.empty_like(self.given[index]) for index in written}
 
     @property
     def transfer_bytes(self) -> int:
@@ -172,15 +146,10 @@ class _Run:
 
         queue, nd_range = self._session.queue, self._nd_range
         started = time.perf_counter()
-        copies = [
-            cl.enqueue_copy(queue, self.buffers[index], values, is_blocking=False)
-            for index, values in self.given.items()
-        ]
+        copy = partial(cl.enqueue_copy, queue, is_blocking=False)
+        copies = [copy(self.buffers[index], values) for index, values in self.given.items()]
         launch = cl.enqueue_nd_range_kernel(queue, self._session.kernel, nd_range.global_size, nd_range.local_size)
-        copies += [
-            cl.enqueue_copy(queue, values, self.buffers[index], is_blocking=False)
-            for index, values in self.written.items()
-        ]
+        copies += [copy(values, self.buffers[index]) for index, values in self.written.items()]
         queue.finish()
         wall = time.perf_counter() - started
         kernel, *rest = [(event.profile.end - event.profile.start) * 1e-6 for event in (launch, *copies)]
@@ -190,11 +159,8 @@ class _Run:
         """Index of each argument → what a run between guard bands of this byte writes."""
         import pyopencl as cl
 
-        queue, band, after = (
-            self._session.queue,
-            np.full(_GUARD_BYTES, byte, np.uint8),
-            np.empty(_GUARD_BYTES, np.uint8),
-        )
+        queue, band = self._session.queue, np.full(_GUARD_BYTES, byte, np.uint8)
+        after = np.empty_like(band)
         for _, parent, offset in self._bands():
             cl.enqueue_copy(queue, parent, band, dst_offset=offset)
         self.run()
@@ -222,13 +188,12 @@ class _Session:
         self.context = cl.Context([self.device])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
         try:
-            self.kernel = self._build(kernel.source)
-        except cl.RuntimeError:
-            try:
-                self.kernel = self._build(strip_other_kernels(kernel.source, self.name))  # one of which may be to blame
-            except cl.RuntimeError as error:
-                reason = compiler_error(error)
-                raise InputError(f"kernel {self.name}: {device} does not compile it: {reason}") from error
+            with silence():
+                program = cl.Program(self.context, kernel.source).build(["-cl-kernel-arg-info"])
+                self.kernel = cl.Kernel(program, self.name)
+        except cl.RuntimeError as error:
+            reason = compiler_error(error)
+            raise InputError(f"kernel {self.name}: {device} does not compile it: {reason}") from error
         self.annotations = read_annotations(kernel.source)
         spaces, info = cl.kernel_arg_address_qualifier, cl.kernel_arg_info
         names = {spaces.GLOBAL: "global", spaces.CONSTANT: "constant", spaces.LOCAL: "local"}
@@ -242,12 +207,6 @@ class _Session:
             self.arguments.append(Argument(self.name, name, type_name, names.get(space, "private"), is_const))
         for argument in self.arguments:
             _ = argument.element  # which refuses what can't be made
-
-    def _build(self, source: str) -> Any:
-        import pyopencl as cl
-
-        with silence():
-            return cl.Kernel(cl.Program(self.context, source).build(["-cl-kernel-arg-info"]), self.name)
 
     def fit_range(self, size: int, wgsize: int) -> NDRange:
         """Work-items for a size, if the device can take them."""
@@ -264,15 +223,11 @@ class _Session:
         arguments = [argument for argument in self.arguments if argument.space != "private"]
         sizes = [(argument.space, num_bytes(argument, self.annotations, nd_range)) for argument in arguments]
         buffers, device = [0, *(num for space, num in sizes if space != "local")], self.device
+        local = sum(num for space, num in sizes if space == "local")
         max_group = self.kernel.get_work_group_info(info.WORK_GROUP_SIZE, device)
         limits = (
             (group, max_group, "work-items in a work-group", str),
-            (
-                sum(num for space, num in sizes if space == "local"),
-                device.local_mem_size,
-                "of local memory",
-                format_bytes,
-            ),
+            (local, device.local_mem_size, "of local memory", format_bytes),
             (max(buffers), device.max_mem_alloc_size - 2 * _GUARD_BYTES, "in a buffer", format_bytes),
             (2 * sum(buffers), device.global_mem_size, "of memory", format_bytes),
         )

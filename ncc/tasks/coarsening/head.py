@@ -21,7 +21,10 @@ MAX_SPEEDUP = 1e9
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class _Head:
-    """Devices, factors and intervals of a head, and checks of them."""
+    """Devices, factors (ascending, from 1), and (2,) float64 10% and 90% quantiles of measured over predicted speedup.
+
+    The quantiles are of kernels held out.
+    """
 
     devices: tuple[str, ...]
     factors: tuple[int, ...]
@@ -50,13 +53,7 @@ class _Head:
 class LineHead(_Head):
     """A straight line in the share of divergent statements for each device and factor; it gives log speedups.
 
-    Attributes:
-        devices: Names of the devices, in the order of the arrays' rows; a last row is for any other device.
-        factors: Coarsening factors, ascending, from 1.
-        offset: (len(devices) + 1, len(factors)) float64, log speedups without divergence.
-        slope: (len(devices) + 1, len(factors)) float64, per unit of the share.
-        interval_quantiles: (2,) float64 10% and 90% quantiles of measured over predicted speedup, kernels held out.
-        card: Data, command and scores.
+    ``offset`` and ``slope``, (len(devices) + 1, len(factors)) float64, have a last row for any other device.
     """
 
     offset: Floats
@@ -81,16 +78,7 @@ class LineHead(_Head):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LSTMHead(_Head):
-    """An ensemble of networks that read a kernel's statements and give log speedups at all factors but the first.
-
-    Attributes:
-        devices: Names of the devices, in the order of the networks' auxiliary inputs.
-        factors: Coarsening factors, ascending, from 1.
-        ensemble: The networks.
-        embedding_id: Fingerprint of the embedding that the vectors come from.
-        interval_quantiles: (2,) float64 10% and 90% quantiles of measured over predicted speedup, kernels held out.
-        card: Data, command and scores.
-    """
+    """An ensemble of networks that read a kernel's statements and give log speedups at all factors but the first."""
 
     ensemble: Ensemble
     embedding_id: str
@@ -115,7 +103,7 @@ class LSTMHead(_Head):
 
 
 def one_hot(names: Sequence[str], devices: Sequence[str]) -> Floats32:
-    """Return a column per device with 1 in its rows and 0 in others, (n, len(devices)) float32."""
+    """A column per device with 1 in its rows and 0 in others, (n, len(devices)) float32."""
     return (np.array(names)[:, None] == np.array(devices)).astype(np.float32)
 
 

@@ -100,10 +100,17 @@ def _predict(head: CoarseningHead, kernel: Kernel, device: str | None) -> Coarse
     best = int(np.argmax(speedups))
     speedup, factor = float(speedups[best]), head.factors[best]
     if not speedup < MAX_SPEEDUP:
-        raise AssetError(
-            f"the thread-coarsening head predicts {speedup:g} times the speed at factor {factor}; its file is damaged"
-        )
+        raise AssetError(f"the thread-coarsening head is damaged: {speedup:g} times the speed at factor {factor}")
     low, high = (speedup * head.interval_quantiles).tolist() if best else (1.0, 1.0)
+    module = kernel.module
+    header, *body = [module.statement_text(statement) for statement in kernel.statements]
+    opcodes = {module.opcode_name(statement) for statement in kernel.statements.tolist()}
+    differences = {
+        "it is a kernel of CUDA": any("@llvm.nvvm." in text for text in body),
+        "it is a kernel of HIP": any("@llvm.amdgcn." in text for text in body),
+        "it has images, pipes or samplers": "spirv." in header or "opencl." in header,
+        "it accesses no memory": opcodes.isdisjoint(_ACCESSES),
+    }
     return CoarseningPrediction(
         kernel=kernel.name,
         device=device,
@@ -115,19 +122,5 @@ def _predict(head: CoarseningHead, kernel: Kernel, device: str | None) -> Coarse
         is_constant=isinstance(head, LineHead) and not used,
         num_statements=len(kernel.statements),
         unknown_rate=kernel.lookup.unknown_rate,
-        differences=_differences(kernel),
+        differences=tuple(text for text, holds in differences.items() if holds),
     )
-
-
-def _differences(kernel: Kernel) -> tuple[str, ...]:
-    """Say how a kernel differs from all that were measured."""
-    module = kernel.module
-    header, *body = [module.statement_text(statement) for statement in kernel.statements]
-    opcodes = {module.opcode_name(statement) for statement in kernel.statements.tolist()}
-    differences = {
-        "it is a kernel of CUDA": any("@llvm.nvvm." in text for text in body),
-        "it is a kernel of HIP": any("@llvm.amdgcn." in text for text in body),
-        "it has images, pipes or samplers": "spirv." in header or "opencl." in header,
-        "it accesses no memory": opcodes.isdisjoint(_ACCESSES),
-    }
-    return tuple(text for text, holds in differences.items() if holds)

@@ -31,16 +31,11 @@ _NUMBERS = ("cf", *_COMPONENTS, *(f"runtime_{device}" for device in DEVICES))
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CoarseningSamples:
-    """Pairs of kernel and device; row i of every array belongs to pair i.
+    """Pairs of kernel and device, n rows; runtimes have no unit, only quotients are used.
 
-    Attributes:
-        kernel: Names of the kernels, (n,) str.
-        device: Names of the devices, (n,) str; those of the published table are `DEVICES`.
-        source: OpenCL text of the kernels, identifiers rewritten, (n,) object. Two kernels can have one text.
-        components: Magni et al.'s seven principal components of static counts of the kernel after coarsening by each
-            of `FACTORS`, (n, 6, 7) float64; NaN where the kernel was not coarsened by so much on any device.
-        runtime: Runtimes at each of `FACTORS`, (n, 6) float64; NaN where not measured. The table names no unit; only
-            quotients are used.
+    ``kernel`` and ``device`` are (n,) names, ``source`` (n,) object the kernels' texts, identifiers rewritten; runtimes
+    at each of `FACTORS` are (n, 6) float64, and Magni et al.'s principal components of static counts of the kernel
+    after coarsening (n, 6, 7) float64; NaN where not measured.
     """
 
     kernel: np.ndarray
@@ -59,7 +54,7 @@ class CoarseningSamples:
 
     @property
     def speedup(self) -> Floats:
-        """Runtime without coarsening / runtime at each factor, (n, 6) float64; NaN where not measured."""
+        """Runtime without coarsening over that at each factor, (n, 6) float64; NaN where not measured."""
         return self.runtime[:, :1] / self.runtime
 
     @property
@@ -70,21 +65,18 @@ class CoarseningSamples:
         return np.where(measured.any(axis=1), fastest, -1)
 
     def groups(self, unit: CoarseningUnit) -> np.ndarray:
-        """Return the name of each row's kernel or device, or its source text, (n,)."""
+        """Name of each row's kernel or device, or its source text, (n,)."""
         return self.source.astype(str) if unit == "source" else getattr(self, unit)
 
     def without_answers(self, rows: Ints) -> "CoarseningSamples":
-        """Return a copy in which some rows' runtimes are hidden, NaN; rows are (m,) int64."""
+        """A copy in which the runtimes of rows, (m,) int64, are hidden, NaN."""
         runtime = self.runtime.copy()
         runtime[rows] = np.nan
         return dataclasses.replace(self, runtime=runtime)
 
 
 def load_samples(folder: Folder = None) -> CoarseningSamples:
-    """Load the 68 samples (17 kernels on 4 devices) of the dataset `coarsening`, by the kernels' names.
-
-    Reference: Magni, Dubach, O'Boyle, PACT 2014; Cummins et al., PACT 2017, case study B.
-    """
+    """Load the 68 samples (17 kernels on 4 devices) of the dataset `coarsening`, by the kernels' names."""
     return read_table(locate("coarsening", "pact-2014-runtimes.csv", folder))
 
 
@@ -117,9 +109,8 @@ def read_table(path: Path) -> CoarseningSamples:
     wrong = np.isinf(table).any(axis=(1, 2)) | (runtime <= 0).any(axis=(1, 2)) | np.isnan(runtime[:, 0]).any(axis=1)
     if wrong.any():
         name = names[int(wrong.argmax())]
-        raise DataError(
-            f"{path}: {name}: a runtime is not above 0, that at factor 1 is missing, or a number is infinite"
-        )
+        wanted = "expected finite runtimes above 0, and one at factor 1"
+        raise DataError(f"{path}: {name}: {wanted}")
     return CoarseningSamples(
         kernel=np.repeat(names, len(DEVICES)),
         device=np.tile(DEVICES, len(names)),
@@ -136,13 +127,10 @@ def clamp_to_measured(runtime: Floats, chosen: Ints) -> Ints:
 
 
 def complete_log_speedups(runtime: Floats) -> Floats:
-    """Return the logarithms of all speedups over no coarsening; factors that were not measured are extrapolated.
+    """Log speedups over no coarsening at factors 1, 2, 4 …, (n, k) float64, of runtimes that may be NaN, (n, k).
 
-    Large factors are missing where a kernel has no work left to merge, or failed. A parabola in log2(factor) through
-    the origin is fitted to what was measured of a row and followed beyond it, but never upwards, so that what was not
-    tried is not believed to be better than what was.
-
-    Runtimes are (n, k) float64 at factors 1, 2, 4 …, NaN where not measured; so is the result, for rows wholly NaN.
+    A parabola in log2(factor) through the origin is fitted to what was measured of a row, and followed beyond it but
+    never upwards, so that what was not tried is not believed to be better. Rows wholly NaN stay so.
     """
     with np.errstate(invalid="ignore"):
         curves = np.log(runtime[:, :1] / runtime)
