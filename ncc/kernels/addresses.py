@@ -396,9 +396,14 @@ def accesses_of(inst: Instruction, stride: Floats, spaces: PointerSpaces) -> lis
         return float(stride[node]) if node >= 0 else 0.0
 
     if inst.opcode != "call":
-        pointer = inst.operands[1 if inst.opcode == "store" else 0]
-        type_, number = _accessed(inst)
-        kind = "store" if inst.opcode == "store" else "load"
+        kind, pointers = "store" if inst.opcode == "store" else "load", _POINTER.findall(inst.text)
+        pointer = inst.operands[1 if kind == "store" else 0]
+        number = (pointers or [""])[-1 if inst.opcode in ("load", "store") else 0]
+        match, fields = _ACCESS.search(inst.text), split_fields(inst.text)
+        if inst.opcode in ("load", "store"):  # the pointer is the last operand
+            type_ = leading_type(inst.text[match.end() :]) if match else "float"
+        else:
+            type_ = leading_type(fields[1]) if len(fields) > 1 else "float"
         return [access(kind, pointer, number, size_of_type(type_), step_of(pointer))]
     if _COPY.match(inst.callee):  # an access for each eight bytes
         length = _LENGTH.search(inst.source)
@@ -420,13 +425,3 @@ def accesses_of(inst: Instruction, stride: Floats, spaces: PointerSpaces) -> lis
     offset, pointer = inst.arguments[-2:]
     distance = _add_strides(step_of(pointer), step_of(offset) * num_bytes)
     return [access(kind, pointer, numbers[-1] if numbers else "", num_bytes, distance)]
-
-
-def _accessed(inst: Instruction) -> tuple[str, str]:
-    """Type of what is accessed, and the number of the memory, empty if the text has none."""
-    pointers = _POINTER.findall(inst.text)
-    if inst.opcode in ("load", "store"):  # the pointer is the last operand
-        match = _ACCESS.search(inst.text)
-        return leading_type(inst.text[match.end() :]) if match else "float", pointers[-1] if pointers else ""
-    fields = split_fields(inst.text)
-    return leading_type(fields[1]) if len(fields) > 1 else "float", pointers[0] if pointers else ""

@@ -16,7 +16,6 @@ from ncc.kernels.addresses import PointerSpaces, accesses_of, argument_spaces
 from ncc.kernels.control_flow import Loop
 from ncc.kernels.cpu_cost import recurrence_latency
 from ncc.kernels.execution import Execution
-from ncc.kernels.instructions import Instruction
 from ncc.kernels.launch import NUM_SCATTERED, Launch
 from ncc.kernels.work import flops_of
 
@@ -131,11 +130,9 @@ def _critical_path_cycles(execution: Execution) -> float:
         if times is None or not times.any() or (outer and loop.trip_count is not None and loop.trip_count <= _UNROLLED):
             continue
         if outer:  # a place in the outer loop is one of many: on average over them
-            inner = [
-                enclosing for enclosing in (*outer, loop) if any(enclosing.blocks < other.blocks for other in outer)
-            ]
-            first = next(enclosing for enclosing in outer if enclosing not in inner)
-            mean = [float(trips[enclosing.header][times > 0].mean()) for enclosing in inner]
+            inner = [each for each in (*outer, loop) if any(each.blocks < other.blocks for other in outer)]
+            first = next(each for each in outer if each not in inner)
+            mean = [float(trips[each.header][times > 0].mean()) for each in inner]
             runs = float(trips[first.header][times > 0].max()) * float(np.prod(mean))
         else:
             runs = float(times.max())
@@ -144,24 +141,19 @@ def _critical_path_cycles(execution: Execution) -> float:
 
 
 def _recurrence(execution: Execution, loop: Loop) -> float:
+    """Cycles that a trip of a loop waits for what the last one hands on."""
     certain, headers = execution.guaranteed_runs, {loop.header for loop in execution.nest}
     times = certain[loop.header]
     always = [block for block in sorted(loop.blocks) if block in certain and (certain[block] >= times).all()]
     body = [inst for block in always for inst in execution.blocks[block]]
     fused = {node for inst in body if inst.opcode in ("fadd", "fsub") for node in inst.operands}
-    steps = [
-        (inst, _latency(inst, fused))
-        for inst in body
-        if inst.result >= 0 and not (inst.opcode == "phi" and inst.block in headers)
-    ]
+    steps = []
+    for inst in body:
+        kind = inst.opcode
+        if kind == "call":
+            kind = "fused" if inst.builtin in _FUSED else "special" if "special" in inst.call_work else ""
+        is_folded = kind == "fmul" and inst.result in fused
+        if inst.result >= 0 and not (kind == "phi" and inst.block in headers):
+            steps.append((inst, 0.0 if is_folded else _LATENCY.get(kind, 0.0)))
     phis = (inst for inst in execution.blocks[loop.header] if inst.opcode == "phi")
     return max((recurrence_latency(steps, phi) for phi in phis), default=0.0)
-
-
-def _latency(inst: Instruction, fused: set[int]) -> float:
-    if inst.opcode == "fmul" and inst.result in fused:
-        return 0.0
-    kind = inst.opcode
-    if kind == "call":
-        kind = "fused" if inst.builtin in _FUSED else "special" if "special" in inst.call_work else ""
-    return _LATENCY.get(kind, 0.0)

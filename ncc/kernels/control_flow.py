@@ -92,13 +92,19 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
 
 def find_divergent_blocks(module: Module, function: int, stride: Floats, loops: Sequence[Loop]) -> DivergentBlocks:
     """Find the blocks between a branch on a value of a stride, (num_nodes,) float64, and its post-dominator."""
+    import networkx as nx
+
     following, condition = successors(module, function), _conditions(module, function)
     first = int(module.function_block[function])
     region, loop = np.zeros(len(following), bool), np.zeros(len(following), bool)
     branches = [
         block for block, node in condition.items() if len(set(following[block])) > 1 and node >= 0 and stride[node]
     ]
-    end = _immediate_post_dominators(following)
+    backwards: nx.DiGraph[int] = nx.DiGraph()
+    backwards.add_node(_EXIT)
+    for block, targets in following.items():
+        backwards.add_edges_from((target, block) for target in targets or [_EXIT])
+    end = nx.immediate_dominators(backwards, _EXIT)  # the first block that all paths pass; none where they never end
     walk = _Walk(len(following))
     for block in branches:
         region[[other - first for other in walk.reach(following, following[block], end.get(block, _EXIT))]] = True
@@ -181,14 +187,3 @@ def _constant_trips(
             if constant is not None and abs(constant) > 1:
                 constants.append(min(abs(constant), _MAX_TRIPS))
     return max(constants, default=None)
-
-
-def _immediate_post_dominators(following: dict[int, list[int]]) -> dict[int, int]:
-    """Block → the first one that all paths to the function's end pass; blocks that never end have none."""
-    import networkx as nx
-
-    backwards: nx.DiGraph[int] = nx.DiGraph()
-    backwards.add_node(_EXIT)
-    for block, targets in following.items():
-        backwards.add_edges_from((target, block) for target in targets or [_EXIT])
-    return {block: above for block, above in nx.immediate_dominators(backwards, _EXIT).items() if above is not None}

@@ -31,7 +31,7 @@ _POWERS = frozenset(
     ("pow", "powi", "pown", "powr", "rootn", "cbrt", "erf", "erfc", "lgamma", "tgamma", "fmod", "remainder")
 )
 _WHOLE = ("sdiv", "udiv", "srem", "urem")
-_FREE = frozenset(("phi", "bitcast", "br", "ret", "freeze", "zext", "trunc", "switch", "addrspacecast", "nothing"))
+_FREE = frozenset(("phi", "bitcast", "br", "ret", "freeze", "zext", "trunc", "switch", "addrspacecast"))
 _FLOAT = ("fadd", "fsub", "fmul", "sitofp", "uitofp", "fptosi", "fptoui", "fpext", "fptrunc", "float")
 _LATENCY = {
     **dict.fromkeys(_FLOAT, 4.0),
@@ -46,6 +46,7 @@ _ISSUE = {
     **{"atomic": 20.0, "call": 40.0, "function": 40.0, "power": 100.0},
 }
 """Cycles until the next operation begins; a quarter for other kinds."""
+_SLOW = ("barrier", "atomic", "call")
 _WIDTH = 0.25
 _ONE_BY_ONE = frozenset(("function", "power", "call", "atomic"))
 _MAX_UNROLLED, _MAX_UNROLLED_TRIPS = 150, 32
@@ -159,7 +160,15 @@ def recurrence_latency(steps: Sequence[tuple[Instruction, float]], phi: Instruct
 
 
 def _operation(inst: Instruction) -> _Operation:
-    kind = _kind_of_call(inst) if inst.opcode == "call" else inst.opcode
+    kind, work = inst.opcode, inst.call_work if inst.opcode == "call" else {}
+    if kind == "call" and (inst.called_function >= 0 or not work or "thread_query" in work):
+        return _NOTHING  # a function with a body is counted on its own
+    if "special" in work:
+        is_root = inst.builtin in _ROOTS or inst.builtin.startswith(_QUICK)
+        kind = "root" if is_root else "power" if inst.builtin in _POWERS else "function"
+    elif kind == "call":
+        kinds = dict.fromkeys(("float", "double", "conversion"), "float") | {each: each for each in _SLOW}
+        kind = next((kinds[each] for each in kinds if each in work), "quick")
     if kind in _FREE:
         return _NOTHING
     if kind in ("atomicrmw", "cmpxchg"):
@@ -170,15 +179,3 @@ def _operation(inst: Instruction) -> _Operation:
     elif kind in ("fdiv", "frem"):
         kind = "division"
     return _Operation(kind, latency, issue_cycles, inst.lanes)
-
-
-def _kind_of_call(inst: Instruction) -> str:
-    work = inst.call_work
-    if inst.called_function >= 0 or not work or "thread_query" in work:
-        return "nothing"  # a function with a body is counted on its own
-    if "special" in work:
-        is_root = inst.builtin in _ROOTS or inst.builtin.startswith(_QUICK)
-        return "root" if is_root else "power" if inst.builtin in _POWERS else "function"
-    if not {"float", "double", "conversion"}.isdisjoint(work):
-        return "float"
-    return next((kind for kind in ("barrier", "atomic", "call") if kind in work), "quick")

@@ -406,9 +406,12 @@ class Execution:
         if len(inst.tokens) != len(operands) or not (opcode in _PASSING or opcode in _BINARY):
             return ""
         parts = [self._formula(*pair, depth + 1) for pair in zip(operands, inst.tokens, strict=True)]
-        if not parts or not all(parts):
-            return ""
-        return parts[0] if opcode in _PASSING else _join_formula(_BINARY[opcode][1], parts)
+        if not parts or not all(parts) or opcode in _PASSING:
+            return parts[0] if parts and all(parts) else ""
+        left, sign, right = parts[0], _BINARY[opcode][1], parts[1]
+        if sign == "<<" and right.isdigit():
+            sign, right = "*", str(2 ** int(right))
+        return f"{sign}({left}, {right})" if sign in ("min", "max") else f"({left} {sign} {right})"
 
     def signs(self) -> list[NDArray[np.int8]]:
         """For each comparison whether one number is below, equal or above the other, (n,) int8; 2 if unknown."""
@@ -465,14 +468,6 @@ def _compute(inst: Instruction, operands: list[Floats]) -> Floats:
         chosen = np.where(operands[0] != 0, operands[1], operands[2])
         return np.where(np.isnan(operands[0]), np.where(operands[1] == operands[2], operands[1], np.nan), chosen)
     return np.full_like(operands[0], np.nan)
-
-
-def _join_formula(sign: str, parts: list[str]) -> str:
-    if sign in ("min", "max"):
-        return f"{sign}({parts[0]}, {parts[1]})"
-    if sign == "<<" and parts[1].isdigit():
-        return f"({parts[0]} * {2 ** int(parts[1])})"
-    return f"({parts[0]} {sign} {parts[1]})"
 
 
 def _trip_count_until(counter: _Counter, bound: Floats, predicate: str, stays: bool) -> Floats:

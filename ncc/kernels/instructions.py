@@ -122,7 +122,18 @@ class Instruction:
     @cached_property
     def builtin(self) -> str:
         """The callee as its source has it: ``_Z3expf``, ``expf``, ``llvm.exp.f32`` and ``__nv_expf`` are all exp."""
-        return builtin_name(self.callee)
+        name = self.callee
+        if match := _MANGLED.match(name):
+            name = match[2][: int(match[1])]
+        elif match := _LLVM_INTRINSIC.match(name):
+            name = match[1]
+        if match := _PREFIX.match(name):
+            name = name[match.end() :]
+        builtins = operations().builtins
+        for size in (1, 4):  # C's float and long double, and the types of AMD's library
+            if name not in builtins and name[:-size] in builtins and _SUFFIX.fullmatch(name[-size:]):
+                return name[:-size]
+        return name
 
     @cached_property
     def call_work(self) -> dict[str, float]:
@@ -236,22 +247,6 @@ def definition(module: Module, node: int) -> Instruction | None:
     if node < 0 or module.node_kind[node] != NodeKind.RESULT:
         return None
     return Instruction(module, int(module.node_definition[node]))
-
-
-def builtin_name(callee: str) -> str:
-    """A function's name as its source has it, without prefixes and suffixes of types and libraries."""
-    name = callee
-    if match := _MANGLED.match(callee):
-        name = match[2][: int(match[1])]
-    elif match := _LLVM_INTRINSIC.match(callee):
-        name = match[1]
-    if match := _PREFIX.match(name):
-        name = name[match.end() :]
-    builtins = operations().builtins
-    for size in (1, 4):  # C's float and long double, and the types of AMD's library
-        if name not in builtins and name[:-size] in builtins and _SUFFIX.fullmatch(name[-size:]):
-            return name[:-size]
-    return name
 
 
 def token_value(token: str) -> float:

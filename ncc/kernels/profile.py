@@ -101,10 +101,10 @@ def run_launch(module: Module, kernel: int, launch: Launch) -> LaunchRun:
     check_arguments(module, kernel, launch.arguments)
     inferred = infer_arguments(module, kernel, launch)
     values = given_arguments(module, kernel, launch) | inferred
-    sample = sample_blocks(module, kernel, launch, values)
-    execution = Execution(module, kernel, add_scattered(launch, sample.threads), values)
+    threads, num_blocks = sample_blocks(module, kernel, launch, values)
+    execution = Execution(module, kernel, add_scattered(launch, threads), values)
     work = count_work(module, kernel, execution, keep_clamped_strides=True)
-    return LaunchRun(launch, execution, work, inferred, sample.num_blocks)
+    return LaunchRun(launch, execution, work, inferred, num_blocks)
 
 
 def profile(

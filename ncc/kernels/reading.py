@@ -57,10 +57,9 @@ def read_kernels(
     kernels = kernel_indices(module)
     lookup = embedding.look_up(module.texts).expand(module.text_id)
     vectors = embedding.vectors[lookup.word]
-    reachable = [reachable_statements(module, kernel) for kernel in kernels]
     return [
-        Kernel(module, kernel, statements, vectors, lookup.expand(statements))
-        for kernel, statements in zip(kernels, reachable, strict=True)
+        Kernel(module, kernel, statements := reachable_statements(module, kernel), vectors, lookup.expand(statements))
+        for kernel in kernels
     ]
 
 

@@ -6,7 +6,6 @@ number changes twice at most (below, equal, above), so that shares are exact the
 that, evenly spread blocks are an estimate.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,22 +24,13 @@ _MAX_TRIED = {1: 64, 2: 20, 3: 10}
 _MAX_ROUNDS, _MAX_BETWEEN, _MAX_CHANGES = 16, 15, 4
 _SPREAD = 0.6180339887
 _EXACT = 1e-9
-_UNKNOWN = 2
 
 
-@dataclass(frozen=True, eq=False)
-class ThreadSample:
-    """Weighted threads, and the number of blocks that an estimate rests on; 0 if weights are exact."""
-
-    threads: Threads
-    num_blocks: int = 0
-
-
-def sample_blocks(module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> ThreadSample:
-    """Choose threads of the blocks that differ for values of arguments, weighted by the number of blocks like them."""
+def sample_blocks(module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> tuple[Threads, int]:
+    """Choose threads of the blocks that differ, weighted by the blocks like them; and their number, 0 if exact."""
     axes = _try_blocks(module, kernel, launch, values)
     if not any(axis.differs for axis in axes):
-        return ThreadSample(launch_threads(launch))
+        return launch_threads(launch), 0
     max_columns = min(_MAX_COLUMNS, max(_MAX_VALUES // max(len(module.body(kernel)), 1), 1))
     max_blocks = max(max_columns // launch.block_threads, 8)
     for axis in axes:
@@ -50,7 +40,7 @@ def sample_blocks(module: Module, kernel: int, launch: Launch, values: dict[int,
         longest.spread(max(len(longest.points) * 3 // 4, 1))
     weights = np.einsum("x,y,z->xyz", *(axis.weights() for axis in axes)).ravel()
     threads = threads_of(launch, _block_numbers(launch, axes), weights / launch.num_blocks)
-    return ThreadSample(threads, 0 if all(axis.is_exact for axis in axes) else len(weights))
+    return threads, 0 if all(axis.is_exact for axis in axes) else len(weights)
 
 
 def _try_blocks(module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> "list[_Axis]":
@@ -78,7 +68,10 @@ class _Axis:
 
     def __init__(self, size: int, first: int, most: int) -> None:
         self.size, self.most = size, most
-        self.points = np.arange(size, dtype=np.int64) if size <= first else _first_points(size, first)
+        self.points = np.arange(size, dtype=np.int64)
+        if size > first:  # the first two, the last one, and others, each somewhere in its share
+            at = (np.arange(first) + (np.arange(1, first + 1) * _SPREAD) % 1.0) * size / first
+            self.points = np.unique([0, 1, *np.minimum(at.astype(np.int64), size - 1)[2:-1].tolist(), size - 1])
         self.differs, self.is_exact, self.is_even = False, True, False
         self.flat: Bools = np.zeros(0, bool)
         self.open: Bools = np.zeros(0, bool)
@@ -130,9 +123,15 @@ class _Axis:
         self.points = self.points[kept]
 
     def spread(self, num: int) -> None:
-        """Take evenly spread blocks in place of those that were chosen."""
+        """Take evenly spread groups of blocks, which take turns in many kernels, in place of those that were chosen."""
         self.is_exact, self.is_even = self.size <= num, True
-        self.points = np.arange(self.size, dtype=np.int64) if self.is_exact else _grouped_points(self.size, num)
+        self.points = np.arange(self.size, dtype=np.int64)
+        if not self.is_exact:
+            group = 4 if num >= 16 else 2 if num >= 4 else 1
+            groups = num // group
+            free = self.size / groups - group
+            starts = np.arange(groups) * self.size / groups + (np.arange(1, groups + 1) * _SPREAD) % 1.0 * free
+            self.points = np.unique(starts.astype(np.int64)[:, None] + np.arange(group))
         self.open = self.flat = np.zeros(len(self.points) - 1, bool)
 
     def weights(self) -> Floats:
@@ -141,21 +140,6 @@ class _Axis:
             return np.full(len(self.points), self.size / len(self.points))
         between = (np.diff(self.points) - 1) / 2
         return 1.0 + np.concatenate([between, [0.0]]) + np.concatenate([[0.0], between])
-
-
-def _first_points(size: int, num: int) -> Ints:
-    """The first two blocks of a dimension, the last one, and others, each somewhere in its share of it."""
-    at = (np.arange(num) + (np.arange(1, num + 1) * _SPREAD) % 1.0) * size / num
-    return np.unique([0, 1, *np.minimum(at.astype(np.int64), size - 1)[2:-1].tolist(), size - 1])
-
-
-def _grouped_points(size: int, num: int) -> Ints:
-    """Groups of blocks next to each other, which take turns in many kernels, each somewhere in its share."""
-    group = 4 if num >= 16 else 2 if num >= 4 else 1
-    groups = num // group
-    free = size / groups - group
-    starts = np.arange(groups) * size / groups + (np.arange(1, groups + 1) * _SPREAD) % 1.0 * free
-    return np.unique(starts.astype(np.int64)[:, None] + np.arange(group))
 
 
 def _block_numbers(launch: Launch, axes: list[_Axis]) -> Ints:

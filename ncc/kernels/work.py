@@ -11,7 +11,7 @@ two, a division as the multiplications around an approximate reciprocal, a minim
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -134,19 +134,18 @@ class Work:
     @cached_property
     def static(self) -> Counter[str]:
         """Kind of work → its amount if every statement runs once."""
-        sums: Counter[str] = Counter()
-        for counted in self.statements:
-            for kind, amount in counted.amounts:
-                sums[kind] += amount  # type: ignore[assignment]
-        return sums
+        return self._sums(lambda _: 1.0)
 
     @cached_property
     def dynamic(self) -> Counter[str]:
         """Kind of work → the amount that a thread does."""
+        return self._sums(lambda counted: counted.weight)
+
+    def _sums(self, weight: Callable[[CountedStatement], float]) -> Counter[str]:
         sums: Counter[str] = Counter()
         for counted in self.statements:
             for kind, amount in counted.amounts:
-                sums[kind] += counted.weight * amount  # type: ignore[assignment]
+                sums[kind] += weight(counted) * amount  # type: ignore[assignment]
         return sums
 
     @cached_property
@@ -177,9 +176,7 @@ class Work:
             "loops": math.log1p(sum(call.structure["loops"] for call in calls)),
             **{name: float(max(call.structure[name] for call in calls)) for name in ("depth", "open_depth")},
             "fixed_trips": math.log1p(max(call.structure["fixed_trips"] for call in calls)),
-            "divergent_loops": math.log1p(
-                sum(counted.is_divergent and counted.depth > 0 for counted in self.statements)
-            ),
+            "divergent_loops": math.log1p(sum(each.is_divergent and each.depth > 0 for each in self.statements)),
             "pointer_arguments": float(pointers),
             "scalar_arguments": float(num_arguments - pointers),
             "dimensions": float(len(self.dimensions)),
