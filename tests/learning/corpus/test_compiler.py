@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ncc.errors import CompileError, InputError, OutputError
+from ncc.errors import CompileError, InputError
 from tests.rooms import (
-    Abstraction,
     CachingCompiler,
     CompileOptions,
     CorpusFile,
@@ -19,6 +18,7 @@ from tests.rooms import (
     build_corpus,
     compile_source,
 )
+from tests.support.refuses import refuses
 
 TEXT = "int add(int a, int b) { return a + b; }\n"
 
@@ -68,7 +68,7 @@ def test_ir_that_is_a_link_out_of_its_folder_is_refused(compiler, tmp_path):
     folder.mkdir()
     (tmp_path / "secret").write_text("root:x:0\n")
     (folder / "x.ll").symlink_to(tmp_path / "secret")
-    with pytest.raises(InputError, match=r"x\.ll: is a link out of .*code"):
+    with refuses(InputError, folder / "x.ll", "link"):
         compiler.ir_of(CorpusFile(str(folder / "x.ll"), "a", (), str(folder)))
 
 
@@ -121,23 +121,11 @@ def test_damaged_kept_ir_is_compiled_anew(source, compiler, damage):
 def test_what_fails_is_not_kept_and_the_last_attempts_reason_is_given(source, compiler):
     source.write_text("int class(int new) { return new; }\n")  # C, but not C++
     wrong = CompileOptions(language="c++")
-    with pytest.raises(CompileError, match=r"add\.c:1:\d+: error"):
+    with refuses(CompileError, "add.c:1:"):
         compiler.ir_of(_file(source, CompileOptions(flags=("-fno-such-flag",)), wrong))
     assert _kept(compiler) == []
     assert b"@class(" in compiler.ir_of(_file(source, wrong, CompileOptions(language="c")))
     assert len(_kept(compiler)) == 1
-
-
-def test_a_missing_source_is_reported_by_the_compiler(compiler, tmp_path):
-    with pytest.raises(Exception, match=r"none\.c"):
-        compiler.ir_of(_file(tmp_path / "none.c"))
-    assert _kept(compiler) == []
-
-
-def test_ir_is_not_compiled(tmp_path, compiler):
-    (tmp_path / "a.ll").write_text("; IR\n")
-    assert compiler.ir_of(CorpusFile(str(tmp_path / "a.ll"), "a", ())) == b"; IR\n"
-    assert _kept(compiler) == []
 
 
 def test_a_header_before_a_file_is_kept_with_it(source, compiler, tmp_path, no_compiler):
@@ -151,12 +139,6 @@ def test_a_header_before_a_file_is_kept_with_it(source, compiler, tmp_path, no_c
     assert compiler.ir_of(file) == first
     with pytest.raises(CompileError):
         compiler.ir_of(_file(source, CompileOptions(language="c")))
-
-
-def test_a_folder_that_can_not_be_written_is_said(source, tmp_path):
-    (tmp_path / "kept").write_text("a file\n")
-    with pytest.raises(OutputError, match=r"kept.*can't be written"):
-        CachingCompiler(headers=tmp_path, cache=tmp_path / "kept").ir_of(_file(source))
 
 
 # ---- builds
@@ -186,13 +168,3 @@ def test_a_build_from_kept_ir_is_that_from_compiled_ir(recipe, tmp_path, corpus_
         assert (report.files, report.lines) == (without.files, without.lines)
         assert set(report.failures) == set(without.failures)
     assert len(list((tmp_path / "ir").rglob("*.ll.gz"))) == 4  # two files at two levels
-
-
-def test_another_abstraction_or_width_costs_no_compilation(recipe, tmp_path, corpus_files, no_compiler):
-    other = replace(recipe, abstraction=Abstraction.paper(), widths=(1, 3), max_degree=20)
-    _build(other, tmp_path / "compiled")
-    _build(recipe, tmp_path / "usual", ir=tmp_path / "ir")
-    no_compiler()
-    report = _build(other, tmp_path / "kept", ir=tmp_path / "ir")
-    assert [Path(path).name for path in report.failures] == ["broken.c"]
-    assert corpus_files(tmp_path / "kept") == corpus_files(tmp_path / "compiled")

@@ -133,7 +133,7 @@ def test_a_missing_folder_is_named(find, tmp_path):
 
 @pytest.mark.parametrize("pattern", ["", "/etc/*"])
 def test_a_pattern_that_can_not_be_searched_is_named(code, find, pattern):
-    with pytest.raises(InputError, match=f"source a: pattern '{pattern}'".replace("*", r"\*")):
+    with refuses(InputError, "source a", repr(pattern)):
         find(folder=str(code), patterns=(pattern,))
 
 
@@ -222,37 +222,15 @@ def test_files_outside_the_patterns_or_excluded_are_left_out(project, database, 
     assert len(find(**options, optimization=("-O0", "-O3"))) == 4
 
 
-@pytest.mark.parametrize("patterns", [(), ("src/*",)])
-@pytest.mark.parametrize("folder", [".", "./build/..", "../project"])
-def test_a_database_belongs_to_a_folder_however_it_is_written(project, database, find, monkeypatch, folder, patterns):
-    monkeypatch.chdir(project)
-    found = find(folder=folder, commands="build/compile_commands.json", patterns=patterns, exclude=("src/two*",))
-    assert [file.path for file in found] == [str(project / "src" / "one.c")]
-
-
-def test_a_file_of_the_database_that_is_gone_is_left_to_the_compiler_to_report(project, database, find, tmp_path):
-    (project / "src" / "one.c").unlink()
-    source = Source(name="p", folder=str(project), commands="build/compile_commands.json")
-    report = build_corpus(Recipe(name="r", sources=(source,)), tmp_path / "out", jobs=1)
-    assert report.files == {"p": 1}
-    assert list(report.failures) == [str(project / "src" / "one.c")]
-
-
 @pytest.mark.parametrize(
     "content",
     [
         "",
         "[",
-        "3",
-        "null",
         '{"directory": "/", "file": "a.c"}',
         "[3]",
-        '["a.c"]',
         '[{"file": "a.c", "command": "cc a.c"}]',
-        '[{"directory": "/", "command": "cc a.c"}]',
         '[{"directory": "/", "file": "a.c"}]',
-        '[{"directory": "/", "file": 3, "command": "cc"}]',
-        '[{"directory": "/", "file": "a.c", "arguments": 3}]',
         '[{"directory": "/", "file": "a.c", "arguments": [3]}]',
         '[{"directory": "/", "file": "a.c", "command": "cc \'open"}]',
     ],

@@ -7,6 +7,7 @@ import pytest
 
 from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_source, with_header
+from tests.support.refuses import refuses
 
 SOURCES = {
     "c": "double f(double x) { return TWICE(sqrt(x)); }\n",
@@ -64,18 +65,10 @@ def test_a_changed_header_is_another_one(header, language, tmp_path):
     assert with_header(header, options, cache).flags != first.flags
 
 
-@pytest.mark.parametrize("language", ["c"], indirect=True)
-def test_other_options_are_kept(header, language, tmp_path):
-    options = CompileOptions(language=language, flags=("-w",), defines=("A=1",), optimization="-O2")
-    result = with_header(header, options, tmp_path / "cache")
-    assert result.flags[0] == "-w"
-    assert (result.defines, result.optimization, result.language) == (("A=1",), "-O2", language)
-
-
 def test_a_header_that_does_not_compile_is_refused_with_its_place(tmp_path, language):
     path = tmp_path / "bad.h"
     path.write_text("int f( {\n")
-    with pytest.raises(CompileError, match=r"bad\.h:1:\d+: error"):
+    with refuses(CompileError, "bad.h:1:"):
         with_header(path, CompileOptions(language=language), tmp_path / "cache")
     assert not list((tmp_path / "cache").iterdir())
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import Abstraction, Attempt, CompileOptions, Recipe, Source, find_files, load_recipe
+from tests.rooms import Abstraction, Attempt, CompileOptions, Recipe, Source, load_recipe
 from tests.support.refuses import refuses
 
 CORPORA = Path(__file__).parents[3] / "datasets" / "corpora"
@@ -79,33 +79,9 @@ def test_every_key_is_read(write, code, monkeypatch):
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "abstraction"),
-    [
-        ("abstraction = 'paper'", Abstraction.paper()),
-        ("abstraction = {}", Abstraction()),
-        ("[abstraction]\nkeep_immediates = true", Abstraction(keep_immediates=True)),
-        ("[abstraction]\nmax_struct_fields = 0", Abstraction(max_struct_fields=0)),
-        ("", Abstraction()),
-    ],
-)
-def test_abstractions(write, text, abstraction):
-    assert load_recipe(write(f"{text}\n{SOURCE}")).abstraction == abstraction
-
-
 def test_a_folder_is_a_recipe_of_everything_that_ncc_reads(code):
     recipe = load_recipe(code)
     assert recipe == Recipe(name="code", sources=(Source(name="code", folder=str(code)),))
-    paths = [file.path for file in find_files(recipe)]
-    assert paths == sorted(paths)
-    assert {path.rsplit("/", 1)[-1] for path in paths} == {
-        "legacy.ll",
-        "tree.clang14.ll",
-        "shapes.llvm20.bc",
-        "saxpy.clang22.ll",
-        "tree.c",
-        "add.c",
-    }
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
@@ -155,39 +131,29 @@ def test_recipes_that_include_each_other_are_refused(write, tmp_path):
     ("text", "nouns"),
     [
         (f"include = 'one.toml'\n{SOURCE}", ["include", "one.toml"]),
-        (f"include = [1]\n{SOURCE}", ["include", "[1]"]),
         ("include = []", ["[[source]]"]),
         ("name = ", ["TOML"]),
         ("", ["[[source]]"]),
         (f"colour = 3\n{SOURCE}", ["colour"]),
-        (f"keep_callees = true\n{SOURCE}", ["keep_callees"]),
-        (f"sources = []\n{SOURCE}", ["sources"]),
         ("[[source]]\nname='a'", ["folder"]),
         ("[[source]]\nfolder='a'", ["name"]),
         (f"{SOURCE}pattern=['*']", ["source a", "pattern"]),
         (f"{SOURCE}attempts=[{{std='c99'}}]", ["source a", "attempt", "std"]),
         (f"{SOURCE}share=0", ["source a", "share", "0"]),
         (f"{SOURCE}share=1.5", ["source a", "share", "1.5"]),
-        (f"{SOURCE}share=true", ["source a", "share", "True"]),
         (f"{SOURCE}commands=['x']", ["source a", "commands"]),
         (f"{SOURCE}optimization=[]", ["source a", "optimization"]),
         (f"{SOURCE}patterns='*.c'", ["source a", "patterns", "*.c"]),
         (f"{SOURCE}defines=[1]", ["source a", "defines", "[1]"]),
         (f"{SOURCE}one_level=1", ["source a", "one_level", "1"]),
-        ("[[source]]\nname=1\nfolder='b'", ["name", "1"]),
         (f"{SOURCE}attempts=[]", ["source a", "attempts"]),
         (f"{SOURCE}attempts=['-w']", ["source a", "attempt", "-w"]),
         (f"{SOURCE}attempts=[{{flags='-w'}}]", ["source a", "flags", "-w"]),
         (f"{SOURCE}attempts=[{{header='none.h'}}]", ["source a", "none.h"]),
         ("[source]\nname='a'\nfolder='b'", ["source"]),
-        ("source = 3", ["source", "3"]),
         (f"widths=[0]\n{SOURCE}", ["widths", "[0]"]),
         (f"widths=[2, 9]\n{SOURCE}", ["widths", "[2, 9]"]),
-        (f"widths=[]\n{SOURCE}", ["widths"]),
-        (f"widths=2\n{SOURCE}", ["widths", "2"]),
-        (f"widths=[true]\n{SOURCE}", ["widths", "True"]),
         (f"max_degree=1\n{SOURCE}", ["max_degree", "1"]),
-        (f"max_degree='many'\n{SOURCE}", ["max_degree", "many"]),
         (f"abstraction='published'\n{SOURCE}", ["abstraction", "published"]),
         (f"abstraction={{keep_names=true}}\n{SOURCE}", ["abstraction", "keep_names"]),
         (f"abstraction={{keep_callees='no'}}\n{SOURCE}", ["keep_callees", "no"]),
@@ -202,16 +168,11 @@ def test_what_is_refused_says_where_and_why(write, text, nouns):
 
 def test_an_included_recipe_that_is_wrong_is_named(write, tmp_path):
     path = write(f"include = ['one.toml']\n{SOURCE}")
-    with refuses(InputError, "one.toml", "can't be read", "No such file"):
+    with refuses(InputError, "one.toml", "No such file"):
         load_recipe(path)
     (tmp_path / "one.toml").write_text("colour = 3\n" + SOURCE)
-    with refuses(InputError, "one.toml", "unknown keys"):
+    with refuses(InputError, "one.toml", "colour"):
         load_recipe(path)
-
-
-def test_a_recipe_that_is_not_there_or_not_text_is_refused(tmp_path):
-    with refuses(InputError, "none.toml", "can't be read", "No such file"):
-        load_recipe(tmp_path / "none.toml")
-    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
-    with refuses(InputError, "bad.toml", "not a recipe in TOML"):
-        load_recipe(tmp_path / "bad.toml")
+    (tmp_path / "one.toml").write_bytes(b"\xff\xfe")
+    with refuses(InputError, "one.toml", "TOML"):
+        load_recipe(path)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ncc.errors import AssetError, InputError, OutputError
+from ncc.errors import AssetError, InputError
 from tests.oracles.counts import as_counters
 from tests.rooms import (
     Abstraction,
@@ -125,12 +125,6 @@ def test_different_widths_do_not_add(files, tmp_path):
         sum_counts([tmp_path / "3", tmp_path / "1"])
 
 
-def test_a_folder_that_can_not_be_written_is_named(counts, tmp_path):
-    (tmp_path / "sum").write_text("a file\n")
-    with refuses(OutputError, tmp_path / "sum"):
-        save_counts(counts, tmp_path / "sum")
-
-
 def _report(folder, abstraction):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(json.dumps({"recipe": "some", "abstraction": abstraction}))
@@ -160,11 +154,7 @@ def test_corpora_of_different_abstractions_do_not_go_together(tmp_path):
     "content",
     [
         b"",
-        b'{"abstraction": {"keep_callees"',
         b"\xff\xfe",
-        b"[]",
-        b'{"abstraction": null}',
-        b'{"abstraction": "paper"}',
         b'{"abstraction": {"unheard_of": true}}',
         b'{"abstraction": {"max_struct_fields": -1}}',
         b'{"abstraction": {"max_struct_fields": "4"}}',

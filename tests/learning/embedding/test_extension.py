@@ -8,6 +8,7 @@ import pytest
 
 from ncc.errors import AssetError, InputError
 from tests.rooms import Abstraction, Embedding, Vocabulary, extend_embedding, load_embedding, save_embedding
+from tests.support.refuses import refuses
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +32,6 @@ def test_old_words_stay(shipped, extended, counts):
     assert np.linalg.norm(extended.vectors, axis=1) == pytest.approx(1, abs=1e-3)
 
 
-def test_the_card_says_what_was_added(shipped, extended):
-    assert extended.card["command"] == shipped.card["command"]
-    (entry,) = extended.card["extensions"][-1:]
-    assert entry["extends"] == shipped.fingerprint
-    assert entry["note"] == "test"
-    assert 0.5 < entry["induced_cosine"] < 1
-
-
 def test_who_knows_the_old_one_gets_it_back(shipped, extended, tmp_path):
     save_embedding(extended, tmp_path)
     again = load_embedding(tmp_path)
@@ -47,7 +40,7 @@ def test_who_knows_the_old_one_gets_it_back(shipped, extended, tmp_path):
     assert older.fingerprint == shipped.fingerprint
     assert older.vocabulary.words == shipped.vocabulary.words
     assert again.version(again.fingerprint) is again
-    with pytest.raises(AssetError, match=r"trained on embedding cafe, but .* is loaded"):
+    with refuses(AssetError, "cafe"):
         again.version("cafe")
 
 
@@ -75,12 +68,12 @@ def test_induced_vectors_are_near_the_trained_ones(shipped, counts):
 
 def test_nothing_new_is_refused(extended, counts):
     everything = extend_embedding(extended, counts, min_count=1)
-    with pytest.raises(InputError, match="no statement 1 times or more that the embedding lacks"):
+    with refuses(InputError, "1 times"):
         extend_embedding(everything, counts, min_count=1)
 
 
 def test_another_abstraction_is_refused(shipped, counts):
-    with pytest.raises(InputError, match="was counted with"):
+    with refuses(InputError, "keep_callees"):
         extend_embedding(shipped, counts, abstraction=replace(Abstraction(), keep_callees=False))
 
 
@@ -88,7 +81,7 @@ def test_a_corpus_of_other_words_is_refused(small, counts):
     strange = Embedding(
         Vocabulary(("frob …", "frob", "<unknown>"), np.array([1, 0, 0])), np.eye(3, 12, dtype=np.float32)
     )
-    with pytest.raises(InputError, match=r"shares \d+ words with the embedding; expected 50 or more"):
+    with refuses(InputError, "words", "50"):
         extend_embedding(strange, counts)
 
 
@@ -98,5 +91,5 @@ def test_a_damaged_card_is_refused(extended, tmp_path, number):
     card = json.loads((tmp_path / "embedding.json").read_text())
     card["about"]["extensions"][-1]["num_new_words"] = number
     (tmp_path / "embedding.json").write_text(json.dumps(card))
-    with pytest.raises(AssetError, match="damaged"):
+    with refuses(AssetError, tmp_path):
         load_embedding(tmp_path)

@@ -5,11 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from ncc.errors import InputError
 from tests.rooms import (
     OPCODES,
     BackoffLevel,
-    Vocabulary,
     build_vocabulary,
     generalize,
     load_embedding,
@@ -186,17 +184,6 @@ def test_the_order_of_the_statements_does_not_matter(seen):
     again = build_vocabulary(dict(items), 5)
     assert once.words == again.words
     assert np.array_equal(once.counts, again.counts)
-
-
-def test_min_count_below_1_is_refused():
-    with pytest.raises(InputError, match="min_count is 0; expected 1 or more"):
-        build_vocabulary({}, 0)
-
-
-@pytest.mark.parametrize(("words", "counts"), [(("a", "a"), [1, 2]), (("a", "b"), [1])])
-def test_words_and_counts_must_agree(words, counts):
-    with pytest.raises(InputError, match="distinct words and one count for each"):
-        Vocabulary(words, np.array(counts))
 
 
 def test_an_element_of_nested_structures_is_that_of_flat_ones():

@@ -1,9 +1,11 @@
 """Small trainings by every strategy and compression: each rank writes what its models ended with.
 
-Arguments: the rank, the number of ranks, and a folder where they meet and leave their results.
+Arguments: the rank, the number of ranks, and a folder where they meet and leave their results; under torchrun the
+strategy of a training one of whose ranks is killed, once, and the folder.
 """
 
 import os
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -21,6 +23,7 @@ from tests.rooms import (
     broadcast_result,
     precision,
     process_group,
+    rank_and_world,
     read_whole,
     share_files,
     train,
@@ -74,6 +77,8 @@ class StoppedError(Exception):
 class Samples:
     """Rows of numbers, and the sine of their sum."""
 
+    kills = False
+
     def __init__(self, number: int = 5 * 8 + LAST, noise: float = 0.0, stop_at: int = 0) -> None:
         generator = torch.Generator().manual_seed(0)
         self.x = torch.randn(number, 4, generator=generator)
@@ -93,6 +98,8 @@ class Samples:
 
     def batch(self, samples, rng):
         self.stop_at -= 1
+        if self.stop_at == 0 and self.kills:
+            os.kill(os.getpid(), signal.SIGKILL)
         if self.stop_at == 0:
             raise StoppedError
         noise = torch.from_numpy(rng.normal(0, self.noise, (len(samples), 4)).astype(np.float32))
@@ -247,9 +254,33 @@ def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
     return cases
 
 
+KILLED_AT = 9
+"""Batch, from 1, before which the last rank dies: the third of the second epoch."""
+
+
+def checkpointed(strategy: str, checkpoint: Path | None = None, killed_at: int = 0) -> dict:
+    """Trains with a checkpoint after each step."""
+    data = Samples(6 * 8, stop_at=killed_at)
+    data.kills = True
+    return result(network(), data, checkpoint, strategy=strategy, checkpoint_every_s=1e-9)
+
+
+def killed_once(strategy: str, folder: Path) -> None:
+    """Trains under torchrun; the first rank writes what it ended with."""
+    restarts = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+    with process_group():
+        rank, world = rank_and_world()
+        done = checkpointed(strategy, folder / "checkpoint.pt", KILLED_AT * (restarts == 0 and rank == world - 1))
+    if rank == 0:
+        torch.save(done | {"restarts": restarts}, folder / "done.pt")
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     warnings.simplefilter("error", FutureWarning)
+    if "TORCHELASTIC_RESTART_COUNT" in os.environ:
+        killed_once(sys.argv[1], Path(sys.argv[2]))
+        sys.exit()
     rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
     with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size={world}"):

@@ -60,12 +60,6 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path, options, message)
         _go_on(path, **options)
 
 
-def test_the_time_between_checkpoints_may_change(tmp_path):
-    path = tmp_path / "checkpoint.pt"
-    _stopped(path)
-    assert _go_on(path, checkpoint_every_s=5.0)["statistics"]["steps"] == 12
-
-
 @pytest.mark.parametrize(
     "state", [[1, 2], 3, {"losses": [], "model": {}}, {"format_version": 2}, {"format_version": 3}]
 )
@@ -104,16 +98,6 @@ def test_the_clock_asks_for_a_checkpoint_when_its_time_has_come(now):
         if answers[-1]:
             clock.restart()
     assert [second for second, due in enumerate(answers, 1) if due] == [10, 20]
-
-
-def test_the_clock_waits_until_one_can_be_made(now):
-    clock = CheckpointClock(10.0)
-    now[0] = 11.0
-    assert [clock.due(is_synchronized=is_synchronized) for is_synchronized in (False, False, True)] == [
-        False,
-        False,
-        True,
-    ]
 
 
 def test_the_clock_of_several_ranks_tells_seldom(now, monkeypatch):

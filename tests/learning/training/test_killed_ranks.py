@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-SCRIPT = Path(__file__).parent / "killed_ranks.py"
-KILLED = runpy.run_path(str(SCRIPT))
+SCRIPT = Path(__file__).parent / "strategy_ranks.py"
+RANKS = runpy.run_path(str(SCRIPT))
 
 
 @pytest.mark.full
@@ -29,8 +29,8 @@ def test_a_killed_rank_comes_back_and_the_metrics_are_those_of_an_undisturbed_ru
     done = torch.load(tmp_path / "done.pt", weights_only=True)
     assert done["restarts"] == 1
     # the first may have been stopped while it wrote the last checkpoint, but then it had written the one before
-    assert 0 <= done["statistics"]["steps"] - (3 * 6 - (KILLED["KILLED_AT"] - 1)) <= 1
-    undisturbed = KILLED["run"](strategy)
+    assert 0 <= done["statistics"]["steps"] - (3 * 6 - (RANKS["KILLED_AT"] - 1)) <= 1
+    undisturbed = RANKS["checkpointed"](strategy)
     assert done["losses"] == pytest.approx(undisturbed["losses"], abs=1e-5)
     for name, tensor in done["model"].items():
         assert torch.allclose(tensor, undisturbed["model"][name], atol=1e-5, rtol=0), name
