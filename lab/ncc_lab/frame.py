@@ -213,10 +213,7 @@ def _run_cell(number: int, cell: Cell, samples: Samples) -> tuple[int, tuple[Flo
 
 
 def name_cells(cache: Path | None, samples: Samples) -> Callable[[Method[Any], int, int, Split], Path | None]:
-    """Return what names the file of a cell by all that its result depends on; no file where nothing is kept.
-
-    Samples, methods and libraries are hashed once, not for every fold.
-    """
+    """Return what names the file of a cell by all that its result depends on; no file where nothing is kept."""
     if not cache:
         return lambda _method, _seed, _fold, _split: None
     of_samples = content_hash(vars(samples))

@@ -15,12 +15,7 @@ from ncc.system.files.text import align_columns, escape_control
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of texts.
-
-    Attributes:
-        caption: What it shows.
-        frame: The texts; the index names the rows.
-    """
+    """A table of texts."""
 
     caption: str
     frame: pd.DataFrame
@@ -49,14 +44,7 @@ def table(caption: str, rows: Mapping[str, Sequence[str]], columns: Sequence[str
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing.
-
-    Attributes:
-        svg: An SVG document that needs nothing else.
-        width_px: Its natural width.
-        height_px: Its natural height.
-        alt: What it shows, for those who don't see it.
-    """
+    """A drawing."""
 
     svg: str
     width_px: int

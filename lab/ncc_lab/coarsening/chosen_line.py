@@ -57,11 +57,7 @@ class Lines:
 
 
 def fit_lines(features: Floats, values: Floats, penalties: Sequence[float]) -> Lines:
-    """Fit a line to every output, (n, outputs), by every feature alone, (n, k).
-
-    Features are standardized first, so that a slope becomes n / (n + penalty) of what it is by least squares. A feature
-    that never varies has no slope.
-    """
+    """Fit a line to every output, (n, outputs), by every feature alone, (n, k)."""
     mean, center = values.mean(axis=0), features.mean(axis=0)
     deviation = features - center
     squares = (deviation**2).sum(axis=0)
@@ -153,9 +149,6 @@ class _Choice:
     def pays(self, rows: Ints) -> bool:
         """Return whether lines, chosen without kernels that are then asked about, gain more there than constants.
 
-        The best of hundreds of candidates looks better than a constant on the kernels that it was chosen by, even where
-        features say nothing.
-
         Reference: Breiman et al. 1984, section 3.4.3 (the rule of one standard error).
         """
         gains = []
@@ -166,10 +159,7 @@ class _Choice:
         return bool(np.sum(gains) > np.std(gains, ddof=1) * np.sqrt(len(gains)))
 
     def worth(self, train: Ints, test: Ints) -> Floats:
-        """Sum the log speedups of each candidate's choices: (scales, own weights, penalties, features).
-
-        A kernel counts once, on however many devices it was measured.
-        """
+        """Sum the log speedups of each candidate's choices: (scales, own weights, penalties, features)."""
         _, owner, times = np.unique(self.samples.kernel[test], return_inverse=True, return_counts=True)
         weight, each = 1 / times[owner], np.arange(len(test))[:, None]
         runtime, curves = self.samples.runtime[test], self.curves[test]

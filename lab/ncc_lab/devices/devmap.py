@@ -114,11 +114,6 @@ def device_mapping(samples: DeviceMappingSamples, ir: Sequence[bytes] | None = N
 def splits(samples: DeviceMappingSamples, protocol: str, seed: int = SEED, num_folds: int = 10) -> Iterator[Split]:
     """Split samples into training and test rows, every row being tested exactly once.
 
-    `published` is the papers' protocol: folds over rows, stratified by label, so that most test rows
-    have their own kernel in training. `kernel` and `application` keep all rows of one kernel or
-    application together, in folds of balanced size; `suite` leaves out one suite after the other.
-    Even `application` lets a few source texts through, those that occur under two applications' names.
-
     Reference: Cummins et al., PACT 2017, case study A (`published`).
     """
     if protocol == "published":
@@ -250,10 +245,7 @@ def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) 
 
 
 def times_method(name: str, inputs: KernelFeatures, model: Model) -> DeviceMethod:
-    """Return a head that predicts times, by processes as the one that ships or by LSTMs, asked for their ratio.
-
-    It predicts the expected log(CPU time / GPU time), both ends of its 80 % interval, and the probability of the GPU.
-    """
+    """Return a head that predicts times, by processes as the one that ships or by LSTMs, asked for their ratio."""
 
     def predict(
         train: Subset[DeviceMappingSamples], test: Subset[DeviceMappingSamples], rng: np.random.Generator
@@ -270,10 +262,7 @@ def times_method(name: str, inputs: KernelFeatures, model: Model) -> DeviceMetho
 def standard_methods(
     samples: DeviceMappingSamples, folder: str | None = None, *, num_trees: int = NUM_TREES
 ) -> dict[str, Callable[[], DeviceMethod]]:
-    """Return controls, published methods run again, and ours: name → what makes the method.
-
-    Some compile every kernel, so only those that are chosen are made.
-    """
+    """Return controls, published methods run again, and ours: name → what makes the method."""
     from ncc_lab.devices.mapper import mapper
     from ncc_lab.peers.counts import grewe
     from ncc_lab.peers.ir2vec import Encoding, function_vectors, ir2vec_trees

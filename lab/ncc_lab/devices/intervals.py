@@ -54,12 +54,7 @@ class Claims(NamedTuple):
 
 
 def score_claims(claims: Claims, measured: Floats) -> dict[str, Any]:
-    """Score claims by the log ratios that were measured, (n,).
-
-    coverage is the fraction of ratios in the 80 % interval, width its median in log units, calibration_error the mean
-    distance between confidence and accuracy over ten bins of confidence, confidence its mean, and surest the accuracy
-    among the most confident 100, 75, 50 and 25 % of launches.
-    """
+    """Score claims by the log ratios that were measured, (n,)."""
     right = (claims.ratio > 0) == (measured > 0)
     surest = selective_accuracy(right, claims.sure, _PERCENTS)
     return {
@@ -212,10 +207,7 @@ def _fitted_odds(errors: _Errors, ratio: Floats, distance: Floats) -> Floats:
 def _variance(
     expert: Expert, samples: LaunchSamples, trials: OutOfFold, tested: LaunchSamples, ratio: Floats
 ) -> Claims:
-    """A process's own variance, or how far models of parts of the data differ, with the error that is left in training.
-
-    Of more than two devices the ratio with the second stands for all.
-    """
+    """A process's own variance, or how far models of parts of the data differ, with the error that is left in training."""
     model = expert.model
     if isinstance(model, GaussianProcess):
         deviation = _process_deviation(model, samples, tested)

@@ -33,12 +33,7 @@ _TREE_BLOCKS = ("data", "shape", "growth")
 
 
 class Term(NamedTuple):
-    """A term of a covariance: exp(-distance / length).
-
-    Attributes:
-        weights: Block → its share of the squared distance, which is the mean over its standardised columns.
-        length: Distance over which the covariance falls to 1/e.
-    """
+    """A term of a covariance: exp(-distance / length)."""
 
     weights: Mapping[str, float]
     length: float
@@ -109,10 +104,7 @@ class ScoreCalibration(NamedTuple):
         return cls(score, log_ratio, max(float(ratio[order][min(middle, len(order) - 1)]), 1e-3))
 
     def apply(self, score: Floats) -> Floats:
-        """What is expected of each score, both ends of its 80 % interval, probability above 0: (n, 4) float64.
-
-        The latter from the errors that were made at the nearest scores, around the expected value.
-        """
+        """What is expected of each score, both ends of its 80 % interval, probability above 0: (n, 4) float64."""
         location = self.slope * score
         size = min(len(self.score), max(_MIN_NEIGHBORS, len(self.score) // 5))
         start = np.clip(np.searchsorted(self.score, score) - size // 2, 0, len(self.score) - size)
@@ -129,11 +121,7 @@ class ScoreCalibration(NamedTuple):
 def mapper(
     features: KernelFeatures, vectors: Floats, *, num_trees: int = 100, inner_folds: int = 5, inner_trees: int = 30
 ) -> Method[DeviceMappingSamples]:
-    """Return the mapper, of the samples' kernels and the means of their statements' vectors, (n, dim).
-
-    The mixture is fitted to the training rows and calibrated on folds of them. It predicts the expected log(CPU time /
-    GPU time), both ends of its 80 % interval, and the probability of the GPU.
-    """
+    """Return the mapper, of the samples' kernels and the means of their statements' vectors, (n, dim)."""
 
     def predict(
         train: Subset[DeviceMappingSamples], test: Subset[DeviceMappingSamples], rng: np.random.Generator
@@ -169,11 +157,7 @@ def mapper(
 
 
 def blocks_of(features: KernelFeatures, vectors: Floats, transfer_bytes: Floats, wgsize: Floats) -> Blocks:
-    """Return the blocks of columns that members look at, of n kernels with vectors, (n, dim), and sizes, (n,) each.
-
-    ``data`` is the size of the data and of work-groups, ``shape`` how much work there is for that data: threads have as
-    many dimensions as ``get_global_id`` is asked for, loops add theirs, so that work grows with a power of the data.
-    """
+    """Return the blocks of columns that members look at, of n kernels with vectors, (n, dim), and sizes, (n,) each."""
     transfer, group = np.log1p(transfer_bytes), np.log1p(wgsize)
     dims, depth, open_depth = (features.feature(name) for name in ("dimensions", "depth", "open_depth"))
     opcodes = np.log1p(features.opcodes)

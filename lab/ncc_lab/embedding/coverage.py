@@ -24,14 +24,7 @@ from ncc.system.workers.failures import summarize_failure
 
 @dataclass(frozen=True)
 class Miss:
-    """A statement that is not a word itself.
-
-    Attributes:
-        text: The abstracted statement.
-        count: Times seen.
-        level: How far it had to be generalized, by the name of the `BackoffLevel`.
-        fallback: The word that stands for it.
-    """
+    """A statement that is not a word itself."""
 
     text: str
     count: int
@@ -41,17 +34,7 @@ class Miss:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What of some statements a vocabulary covers.
-
-    Attributes:
-        num_statements: Statements, each as often as seen.
-        num_distinct: Different statements.
-        by_level: Statements found at each level of back-off, by its name.
-        num_unknown: Of these, statements for which nothing but the last word stands, which says nothing of them.
-        misses: The most frequent statements that are not words themselves.
-        failures: File → reason, of those that could not be read.
-        by_compiler: Compiler → statements of its modules, and the fraction of them that are words as they stand.
-    """
+    """What of some statements a vocabulary covers."""
 
     num_statements: int
     num_distinct: int
@@ -71,10 +54,7 @@ class Coverage:
 
     @property
     def backoff_rate(self) -> float:
-        """Fraction of statements that are words or have a generalized form that is; 1 where there are none.
-
-        It is 1 for every vocabulary that `build_vocabulary` made, as long as LLVM has no new opcodes.
-        """
+        """Fraction of statements that are words or have a generalized form that is; 1 where there are none."""
         return 1 - self.num_unknown / self.num_statements if self.num_statements else 1.0
 
     def to_dict(self) -> dict[str, Any]:

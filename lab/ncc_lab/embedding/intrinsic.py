@@ -68,12 +68,7 @@ def rank_answers(embedding: Embedding, questions: Ints32) -> Ints32:
 def score_analogies(
     embedding: Embedding, *, k: int = 5, questions: Sequence[QuestionSet] | None = None
 ) -> pd.DataFrame:
-    """Ask all analogy questions that the vocabulary allows, and return a row a kind, in the order of the paper's table.
-
-    Columns are group, kind, in_paper, num_possible (questions that the vocabulary allows; more than were asked where
-    they were sampled), num_questions, num_correct and num_correct_excluding_query (with the question's own words left
-    out of the k nearest). Kinds without questions are there too.
-    """
+    """Ask all analogy questions that the vocabulary allows, and return a row a kind, in the order of the paper's table."""
     check_positive(k=k)
     rows = []
     for kind, asked, num_possible in generate_questions(embedding.vocabulary) if questions is None else questions:
@@ -101,12 +96,7 @@ def score_groups(kinds: pd.DataFrame) -> pd.DataFrame:
 
 
 def score_distance(embedding: Embedding) -> pd.DataFrame:
-    """Compare distances within and out of every category, exactly: a row a category.
-
-    For all s1 and s2 in a category, s1 not s2, and all s3 outside it: the percentage with distance(s1, s2) below
-    distance(s1, s3), by cosine; None with fewer than two words. Generalized forms and words that no statement of the
-    corpus has take no part. Columns are category, num_words, num_comparisons and percent.
-    """
+    """Compare distances within and out of every category, exactly: a row a category."""
     rows = exact_rows(embedding.vocabulary)
     vectors = l2_normalize(embedding.vectors[rows])
     opcodes = [opcode_of(embedding.vocabulary.words[row]) for row in rows.tolist()]
@@ -134,14 +124,7 @@ def _num_nearer(inside: Floats32, outside: Floats32) -> int:
 
 @dataclass(frozen=True, eq=False)
 class IntrinsicScores(Tabular):
-    """Intrinsic scores of one embedding.
-
-    Attributes:
-        k: The answer of an analogy must be among as many nearest words.
-        analogies: A row a kind, see `score_analogies`.
-        distance: A row a category, see `score_distance`.
-        neighbors: Of some statements.
-    """
+    """Intrinsic scores of one embedding."""
 
     k: int
     analogies: pd.DataFrame

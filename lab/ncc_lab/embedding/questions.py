@@ -248,9 +248,6 @@ def generate_questions(
 ) -> tuple[QuestionSet, ...]:
     """Make the questions that can be asked of a vocabulary.
 
-    Only words with a count above 0 that are not generalized forms take part. Mirrored forms of a question (b is to a
-    as d is to c, and so on) are the same question and asked once. A kind that no words fit is there, empty.
-
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
     check_positive(max_questions=max_questions)

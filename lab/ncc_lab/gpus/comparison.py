@@ -193,12 +193,7 @@ def evaluate_gpu(
 
 
 def figures_of(launches: Launches, said: Predictions, seed: int = 204) -> dict[str, Any]:
-    """Return scores, each with an interval over programs drawn again and again.
-
-    Returns:
-        Name → value and both ends of its 95 % interval; and the error rate of the bound among the surest 10, 20, …
-        100 % of launches, as ``risk``.
-    """
+    """Return scores, each with an interval over programs drawn again and again."""
     values = _scores(launches, said)
     names, codes = np.unique(launches.program, return_inverse=True)
     members = [np.flatnonzero(codes == one) for one in range(len(names))]

@@ -44,17 +44,7 @@ _VECTOR_PENALTY = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """A classifier whose scores of a program at all levels are averaged.
-
-    Attributes:
-        name: Name for tables.
-        fit: Learns from some rows alone.
-        key: All that results depend on beside code and samples.
-        kind: Whose it is.
-        is_slow: Whether a fold takes minutes.
-        levels: From samples to the levels that are read.
-        sharpness: Factor of the scores that gives probabilities.
-    """
+    """A classifier whose scores of a program at all levels are averaged."""
 
     name: str
     fit: Callable[[ProgramSamples, Ints, np.random.Generator], Scores]
@@ -189,10 +179,7 @@ class FrozenVectors:
 def frozen_methods(
     files: LabelledFiles, levels: Sequence[str], embedding: Embedding, cache: Path
 ) -> list[Method[ProgramSamples]]:
-    """Return classifiers on vectors of each way of pooling that ``ncc embed`` has and on the encoder's patterns.
-
-    Vectors and patterns have n-grams beside them, too.
-    """
+    """Return classifiers on vectors of each way of pooling that ``ncc embed`` has and on the encoder's patterns."""
     from sklearn.linear_model import LogisticRegression
 
     from ncc_lab.programs.classify import labels_of

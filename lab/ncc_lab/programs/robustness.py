@@ -29,14 +29,7 @@ _NUM_MISTAKES = 8
 
 @dataclass(frozen=True)
 class RobustnessTable(Tabular):
-    """Scores of one classifier: as its programs are usually read, then as other levels and compilers make them.
-
-    Attributes:
-        scores: A row for each level and compiler: level ("usual" for all that the classifier was trained on, read
-            together), clang (None for the bundled one), num_samples, accuracy and its 95 % interval, baseline_accuracy
-            (of the same programs as usually read), calibration_error, unknown_rate, known_rate, and confusions: true
-            class, predicted class, how often.
-    """
+    """Scores of one classifier: as its programs are usually read, then as other levels and compilers make them."""
 
     scores: pd.DataFrame
 

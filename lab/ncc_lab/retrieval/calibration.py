@@ -69,11 +69,7 @@ def calibrate(
 
 
 def fit_calibration(pooler_id: str, vectors: Sequence[Floats32], text: Ints | None = None, **about: Any) -> Calibration:
-    """Count how similar pairs of the same function are, and pairs of different ones.
-
-    Vectors are for each build (num_functions, dim) rows of length 1, functions in one order; ``text`` are hashes of
-    their statements, (num_builds, num_functions): different functions with the same statements are left out.
-    """
+    """Count how similar pairs of the same function are, and pairs of different ones."""
     if len(vectors) < 2 or min(map(len, vectors)) < 2:
         raise InputError(
             f"{min(map(len, vectors), default=0)} functions in {len(vectors)} builds; expected two or more of each"

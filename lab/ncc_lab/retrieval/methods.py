@@ -27,12 +27,7 @@ _MAX_LENGTH = 1024
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is compared: programs, or functions.
-
-    Attributes:
-        table: Their statements, n of them.
-        ir: From a unit's number to the text of its module and the name of its function there, or None for all of them.
-    """
+    """What is compared: programs, or functions."""
 
     table: ProgramTable
     ir: Callable[[int], tuple[bytes, str | None]]

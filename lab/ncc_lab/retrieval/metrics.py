@@ -35,10 +35,7 @@ def map_at_r(vectors: Matrix, labels: NDArray[Any], *, block_bytes: int = _BLOCK
 
 
 def average_precisions(vectors: Matrix, labels: NDArray[Any], *, block_bytes: int = _BLOCK_BYTES) -> Floats:
-    """Return the average precision at R of each query, and whether the nearest row is of its class: (n, 2).
-
-    Rows whose class has no other are NaN.
-    """
+    """Return the average precision at R of each query, and whether the nearest row is of its class: (n, 2)."""
     if vectors.shape[0] != len(labels):
         raise InputError(f"{vectors.shape[0]} vectors and {len(labels)} labels; expected as many")
     _, label, sizes = np.unique(labels, return_inverse=True, return_counts=True)
@@ -84,8 +81,6 @@ def unit_rows(vectors: Matrix) -> tuple[Matrix, Bools]:
 
 def expanded(vectors: Matrix, neighbors: int = 10, power: float = 3.0) -> Matrix:
     """Vectors moved towards their neighbors: re-ranking that looks at everything that is compared.
-
-    Each becomes the mean of itself and its nearest, each weighted by its cosine to a power.
 
     Reference: Radenović, Tolias, Chum 2019, section 3.3 (alpha query expansion), here of queries and of what is found.
     """

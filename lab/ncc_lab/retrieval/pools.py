@@ -86,11 +86,7 @@ class Pool:
 
 
 def anonymous(ir: bytes, *, keep_callees: bool) -> tuple[bytes, tuple[str, ...], Bools]:
-    """A module without its author's words.
-
-    Returns:
-        The text, the names of the functions that have a body, in order, and whether each is internal.
-    """
+    """A module without its author's words."""
     heads = _HEAD.findall(ir)
     outside = {name or variable for name, variable in _OUTSIDE.findall(ir)}
     known: dict[bytes, bytes] = {}
@@ -138,13 +134,7 @@ def make_pool(
     abstraction: Abstraction,
     keep_callees: bool,
 ) -> tuple[Pool | None, dict[str, str]]:
-    """The functions of a project that both builds have.
-
-    A function that several modules have, such as one of a header, counts once.
-
-    Returns:
-        The pool, None where no function is there in both ways; file → reason, of those that can't be read.
-    """
+    """The functions of a project that both builds have."""
     failures: dict[str, str] = {}
     kept: list[tuple[CorpusFile, Functions, list[int]]] = []
     asking: list[tuple[CorpusFile, Functions, list[int]]] = []

@@ -18,19 +18,7 @@ _OPTIONS = {"worlds": "world", "strategies": "strategy", "compressions": "compre
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What is varied in a sweep; runs of one setting differ in their seed alone.
-
-    Attributes:
-        world: Ranks.
-        threads: Of each rank.
-        strategy: How ranks share the work.
-        compression: How gradients are sent.
-        batch_size: Programs a step, over all ranks.
-        hidden: Units of each direction of the LSTM.
-        epochs: Passes over the programs.
-        per_class: Training programs of each class, at most; None for all.
-        cut: What batches have alike, "samples" or "tokens".
-    """
+    """What is varied in a sweep; runs of one setting differ in their seed alone."""
 
     world: int
     threads: int
@@ -82,10 +70,7 @@ class PlannedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepConfig:
-    """What a sweep runs; fields and their texts are those of `ncc_lab.bench_scaling`, where names of lists are plural.
-
-    One rank has nothing to share and runs once for all strategies; with several ranks, each has one thread.
-    """
+    """What a sweep runs; fields and their texts are those of `ncc_lab.bench_scaling`, where names of lists are plural."""
 
     worlds: tuple[int, ...] = (1, 2)
     strategies: tuple[str, ...] = ("mirrored",)

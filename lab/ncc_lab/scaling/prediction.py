@@ -49,17 +49,7 @@ LINKS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A step of some setting.
-
-    Attributes:
-        world: Ranks.
-        batch: Programs of each rank.
-        hidden: Units of each direction of the LSTM.
-        weights: Of the model.
-        payload: Bytes of what is summed over ranks.
-        sharing: Processes a core.
-        seconds: What it took; 0 where that is asked.
-    """
+    """A step of some setting."""
 
     world: int
     batch: float
@@ -135,13 +125,7 @@ def step_seconds(model: Floats, step: Step, link: Link | None = None) -> float:
 def predict_scaling(
     results: Sequence[RunResult], worlds: Sequence[int], link: str, *, strong: bool, seed: int = 204
 ) -> dict[str, Any]:
-    """Predict speedups from the runs of mirrored ranks without compression, and of single processes.
-
-    Returns link, num_settings, errors (the relative error of each setting's step time as predicted from the others
-    alone), points (world, hidden, weights and speedup for the sizes and numbers of ranks that were asked for), curve
-    (the same of two ranks, over sizes of the model) and text. Speedups are of training alone, in programs a second, as
-    fitted, and where 80 % of the fits to resampled residuals lie.
-    """
+    """Predict speedups from the runs of mirrored ranks without compression, and of single processes."""
     quickest: dict[Setting, Step] = {}
     for result in results:
         setting = result.run.setting

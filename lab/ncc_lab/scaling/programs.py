@@ -22,14 +22,7 @@ from ncc_lab.programs.classify import first_of_each
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramSource:
-    """Labelled programs, as a run of its own process finds them again.
-
-    Attributes:
-        folder: A folder of programs for each class.
-        levels: Optimization levels to compile them at, as "-O1".
-        cache: Folder where they are kept once read.
-        embedding: Folder of the embedding; None for the shipped one.
-    """
+    """Labelled programs, as a run of its own process finds them again."""
 
     folder: str
     levels: tuple[str, ...]

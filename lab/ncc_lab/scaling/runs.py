@@ -38,16 +38,7 @@ _GRACE_S = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class RunOrder:
-    """What the processes of a run are given.
-
-    Attributes:
-        run: What to train and how.
-        source: The programs.
-        device: "cpu" or "cuda".
-        folder: Where the run leaves its checkpoint and its result.
-        launched_s: Time of the clock, in seconds since 1970, when the first process was started.
-        timeout_s: Seconds after which the run is given up.
-    """
+    """What the processes of a run are given."""
 
     run: PlannedRun
     source: ProgramSource
@@ -78,26 +69,7 @@ class EpochEnd:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What a run that went well measured.
-
-    Attributes:
-        phases: Seconds of each of `PHASES`, but for that of ending.
-        epochs: Where training stood after each.
-        test_accuracy: On the test programs, at the end.
-        num_weights: Trained parameters of the model.
-        num_training: Programs trained on, in each epoch.
-        num_validation: Programs that validate.
-        num_test: Programs that test.
-        samples: Programs trained on, counted again in each epoch.
-        steps: Batches.
-        bytes_sent: What each rank put on the wire.
-        measuring_s: Part of the time that went into timers and into collecting figures.
-        hardware: Name of the device, and cores that the process may use.
-        training: All options of the network and of its training.
-        precision: What matrices were multiplied in.
-        quick_step_s: Seconds that the quickest quarter of the first rank's steps stayed below: what a step takes where
-            nothing else wants its core.
-    """
+    """What a run that went well measured."""
 
     phases: dict[str, float]
     epochs: tuple[EpochEnd, ...]
@@ -129,15 +101,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """A run, whether it went well or not.
-
-    Attributes:
-        run: What was run.
-        wall_s: From the start of the first process to the end of the last.
-        load: Processes that wanted a core just before, one minute's average; None where the system does not say.
-        measured: What it measured; None where it failed.
-        error: Why it failed; None where it went well.
-    """
+    """A run, whether it went well or not."""
 
     run: PlannedRun
     wall_s: float

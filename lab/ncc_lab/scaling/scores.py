@@ -51,14 +51,7 @@ _RATIOS = {"speedup": "end_to_end_rate", "training_speedup": "training_rate", "t
 
 
 def score_settings(config: SweepConfig, results: Sequence[RunResult]) -> pd.DataFrame:
-    """Return a row for each setting that was run, in order of appearance; what no run measured is None.
-
-    Columns are setting, num_runs, num_failed, num_reached (the target), num_weights, the spreads of `FIGURES` and of
-    seconds_to_target; speedup, training_speedup and target_speedup, the ratios of rates to those of the best single
-    process with a model of that size (for the target with strong scaling, and where all runs reach it); efficiency,
-    the speedup by core; lost_s, a rank's seconds of steps beyond its share of what one process takes at the same batch
-    size (with weak scaling: of a rank); and is_baseline, whether end-to-end speedups are against it.
-    """
+    """Return a row for each setting that was run, in order of appearance; what no run measured is None."""
     runs: dict[Setting, list[RunResult]] = {}
     for result in results:
         runs.setdefault(result.run.setting, []).append(result)
@@ -116,12 +109,7 @@ def _lost_s(config: SweepConfig, setting: Setting, runs: dict[Setting, list[RunR
 
 
 def break_even(scores: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return from which size of the model on ranks pay: for each number of ranks, end to end and for training alone.
-
-    Each has world, what, points (for each size the best that so many ranks did, with hidden, num_weights, setting and
-    speedup), hidden (the smallest size from which on all that were measured have a median speedup above 1; None if
-    none), and all that as a text.
-    """
+    """Return from which size of the model on ranks pay: for each number of ranks, end to end and for training alone."""
     found = []
     for world in sorted({setting.world for setting in scores.setting} - {1}):
         rows = [row for row in scores.itertuples() if row.setting.world == world]

@@ -19,19 +19,7 @@ from ncc_lab.scaling.scores import Spread, break_even, score_settings
 
 @dataclass(frozen=True, eq=False)
 class ScalingSweep:
-    """A sweep that was run.
-
-    Attributes:
-        config: What was asked for.
-        source: The programs.
-        results: Every run, failed ones among them, in the order in which they ran.
-        num_classes: Of the programs.
-        num_programs: All that were read.
-        failures: Programs that were left out, since they do not compile.
-        preparing_s: Compiling and reading programs before the first run, which then all find them in the cache.
-        around_s: Time between and after the runs: what starts and reads them.
-        prediction: What was asked of what was not run, see `predict_scaling`; None for nothing.
-    """
+    """A sweep that was run."""
 
     config: SweepConfig
     source: ProgramSource
@@ -79,11 +67,7 @@ class ScalingSweep:
         return sum(result.error is not None for result in self.results)
 
     def overhead(self, report_s: float = 0.0) -> dict[str, float]:
-        """Return what measuring cost, with the seconds that a report has taken.
-
-        These are inside_s (timers and collecting figures in the first ranks), around_s (what starts and reads runs,
-        scores, report), runs_s (all runs), and share, the fraction of all that went into measuring.
-        """
+        """Return what measuring cost, with the seconds that a report has taken."""
         inside = sum(result.measured.measuring_s for result in self.results if result.measured)
         around, runs = self.around_s + report_s, sum(result.wall_s for result in self.results)
         share = (inside + around) / (runs + around)

@@ -23,15 +23,6 @@ _MAX_NUMBER = 1e15
 def load_inst2vec(dictionary_path: str | Path, matrix_path: str | Path) -> Embedding:
     """Load the published inst2vec embedding, with statements spelled as today's LLVM prints them.
 
-    Of words that this makes equal, the one with the lowest row stays. Counts are not published: every word has 1.
-
-    Args:
-        dictionary_path: Pickle of statement → row (``dic_pickle``).
-        matrix_path: Pickle of a matrix, (num_words, dim) (``emb.p``).
-
-    Returns:
-        The embedding, words in the order of their rows and the unknown token last.
-
     Reference: Ben-Nun et al. 2018, section 4.
     """
     dictionary_path, matrix_path = Path(dictionary_path), Path(matrix_path)
