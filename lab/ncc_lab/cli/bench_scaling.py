@@ -35,26 +35,16 @@ def bench_scaling(
         str,
         Words(metavar="NAMES", help="none, fp16, bf16, topk, int8, int4: how mirrored ranks compress gradients."),
     ] = "none",
-    batch_size: Annotated[
-        str,
-        Words(metavar="SIZES", help="Programs per step: in all ranks together, or with weak scaling in each."),
-    ] = "64",
+    batch_size: Annotated[str, Words(metavar="SIZES", help="Programs per step, in all ranks together.")] = "64",
     hidden: Annotated[
         str, Words(metavar="SIZES", help="Units in each direction of the LSTM: the sizes of the model.")
     ] = "128",
     epochs: Annotated[int, Words(help="Passes over the programs.")] = 12,
-    per_class: Annotated[
-        int | None,
-        Words(metavar="N", help="Training programs per class; with weak scaling, for each rank."),
-    ] = None,
+    per_class: Annotated[int | None, Words(metavar="N", help="Training programs per class.")] = None,
     cut: Annotated[
         Literal["samples", "tokens"],
         Words(help="Cut batches with equal numbers of programs, or of statements with padding."),
     ] = "samples",
-    scaling: Annotated[
-        Literal["strong", "weak"],
-        Words(help="strong: programs and batch size stay; weak: both grow with the ranks."),
-    ] = "strong",
     threads: Annotated[
         str, Words(metavar="NUMBERS", help="Threads to try for one rank; several ranks have one each.")
     ] = "1",

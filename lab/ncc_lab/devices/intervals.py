@@ -207,7 +207,7 @@ def _fitted_odds(errors: _Errors, ratio: Floats, distance: Floats) -> Floats:
 def _variance(
     expert: Expert, samples: LaunchSamples, trials: OutOfFold, tested: LaunchSamples, ratio: Floats
 ) -> Claims:
-    """A process's own variance, or how far models of parts of the data differ, with the error that is left in training."""
+    """A process's own variance, or how far models of parts of the data differ, with the error left in training."""
     model = expert.model
     if isinstance(model, GaussianProcess):
         deviation = _process_deviation(model, samples, tested)

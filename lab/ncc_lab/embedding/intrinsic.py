@@ -68,7 +68,7 @@ def rank_answers(embedding: Embedding, questions: Ints32) -> Ints32:
 def score_analogies(
     embedding: Embedding, *, k: int = 5, questions: Sequence[QuestionSet] | None = None
 ) -> pd.DataFrame:
-    """Ask all analogy questions that the vocabulary allows, and return a row a kind, in the order of the paper's table."""
+    """Ask all analogy questions that the vocabulary allows; a row a kind, in the order of the paper's table."""
     check_positive(k=k)
     rows = []
     for kind, asked, num_possible in generate_questions(embedding.vocabulary) if questions is None else questions:

@@ -9,9 +9,6 @@ from ncc.errors import InputError, check_positive
 if TYPE_CHECKING:
     from ncc.tasks.classification.config import NetworkTraining
 
-SCALINGS = ("strong", "weak")
-"""What stays the same when ranks are added: the programs and the batch in all, or those of each rank."""
-
 _OPTIONS = {"worlds": "world", "strategies": "strategy", "compressions": "compression", "batch_sizes": "batch_size"}
 """Fields by the names that whoever asks for a sweep knows them by."""
 
@@ -70,7 +67,7 @@ class PlannedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepConfig:
-    """What a sweep runs; fields and their texts are those of `ncc_lab.bench_scaling`, where names of lists are plural."""
+    """What a sweep runs, by the parameters of `ncc_lab.bench_scaling`; names of lists are plural."""
 
     worlds: tuple[int, ...] = (1, 2)
     strategies: tuple[str, ...] = ("mirrored",)
@@ -80,7 +77,6 @@ class SweepConfig:
     epochs: int = 12
     per_class: int | None = None
     cut: str = "samples"
-    scaling: str = "strong"
     threads: tuple[int, ...] = (1,)
     target: float | None = None
     repeats: int = 1
@@ -96,10 +92,6 @@ class SweepConfig:
                 raise InputError(f"{_OPTIONS.get(name, name)}: expected one or more, each 1 or more, found {found}")
         if 1 not in self.worlds:
             raise InputError("world: expected 1 among the numbers of ranks, which speedups are measured against")
-        if self.scaling not in SCALINGS:
-            raise InputError(f"scaling is {self.scaling!r}; expected one of {', '.join(SCALINGS)}")
-        if self.scaling == "weak" and self.per_class is None:
-            raise InputError("weak scaling needs the number of programs per class (per_class) that each rank trains on")
         check_positive(per_class=self.per_class, repeats=self.repeats, timeout_s=self.timeout_s)
         if self.target is not None and not 0 < self.target <= 1:
             raise InputError(f"target is {self.target}; expected an accuracy above 0 and at most 1")
@@ -120,16 +112,15 @@ class SweepConfig:
         for hidden, batch_size, (world, threads, strategy, compression) in product(
             self.hidden, self.batch_sizes, [*alone, *shared]
         ):
-            factor = world if self.scaling == "weak" else 1
             setting = Setting(
                 world=world,
                 threads=threads,
                 strategy=strategy,
                 compression=compression,
-                batch_size=factor * batch_size,
+                batch_size=batch_size,
                 hidden=hidden,
                 epochs=self.epochs,
-                per_class=None if self.per_class is None else factor * self.per_class,
+                per_class=self.per_class,
                 cut=self.cut,
             )
             settings.append(setting)

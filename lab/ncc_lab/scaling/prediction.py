@@ -123,7 +123,7 @@ def step_seconds(model: Floats, step: Step, link: Link | None = None) -> float:
 
 
 def predict_scaling(
-    results: Sequence[RunResult], worlds: Sequence[int], link: str, *, strong: bool, seed: int = 204
+    results: Sequence[RunResult], worlds: Sequence[int], link: str, *, seed: int = 204
 ) -> dict[str, Any]:
     """Predict speedups from the runs of mirrored ranks without compression, and of single processes."""
     quickest: dict[Setting, Step] = {}
@@ -149,7 +149,7 @@ def predict_scaling(
     shared = {step.hidden: step for step in steps if step.world > 1}
 
     def point(world: int, step: Step) -> dict[str, Any]:
-        speedups = [_speedup(one, step, world, LINKS[link], strong=strong) for one in models]
+        speedups = [_speedup(one, step, world, LINKS[link]) for one in models]
         low, high = np.quantile(speedups, (0.1, 0.9))
         spread = Spread(speedups[0], float(low), float(high))
         return {"world": world, "hidden": step.hidden, "weights": round(step.weights), "speedup": spread}
@@ -166,15 +166,12 @@ def predict_scaling(
     }
 
 
-def _speedup(model: Floats, step: Step, world: int, link: Link, *, strong: bool) -> float:
+def _speedup(model: Floats, step: Step, world: int, link: Link) -> float:
     """Return programs a second of some ranks with a core or a GPU each, over those of one."""
     together = step.batch * step.world
     alone = replace(step, world=1, batch=together, sharing=1.0)
-    shared = replace(step, world=world, batch=max(1.0, together / world) if strong else together, sharing=1.0)
-    if not strong:
-        shared = replace(shared, payload=4 * step.weights)
-    rate = 1.0 if strong else world
-    return rate * step_seconds(model, alone) / step_seconds(model, shared, link)
+    shared = replace(step, world=world, batch=max(1.0, together / world), sharing=1.0)
+    return step_seconds(model, alone) / step_seconds(model, shared, link)
 
 
 def _text(link: str, errors: dict[str, float], curve: Sequence[dict[str, Any]]) -> list[str]:

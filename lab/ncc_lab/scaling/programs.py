@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from ncc.arrays import Ints
 from ncc.learning.embedding.embedding import Embedding, load_embedding
 from ncc.learning.programs.labelled import (
@@ -67,11 +65,6 @@ class Programs:
     embedding: Embedding
     samples: ProgramSamples
     split: ProgramSplit
-
-    @property
-    def min_per_class(self) -> int:
-        """Training programs of the class that has fewest."""
-        return int(np.bincount(self.samples.label[self.split.train], minlength=len(self.samples.classes)).min())
 
     def training_rows(self, per_class: int | None) -> Ints:
         """Return rows to train on; a larger number takes those of a smaller one and more."""

@@ -28,9 +28,8 @@ def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
     """Return a report as one HTML document that needs no other file."""
     precisions = dict.fromkeys(result.measured.precision for result in sweep.results if result.measured)
     seen = sweep.hardware | {"precision": ", ".join(precisions), **asdict(sweep.config)}
-    title = f"Training over ranks: {sweep.config.scaling} scaling"
     about = {**about, **{f"{name} of the runs": value for name, value in seen.items()}}
-    return page(title, [_HOW_TO_READ, *sweep_parts(sweep)], draw_sweep(sweep), about)
+    return page("Training over ranks: strong scaling", [_HOW_TO_READ, *sweep_parts(sweep)], draw_sweep(sweep), about)
 
 
 def sweep_parts(sweep: ScalingSweep, report_s: float = 0.0) -> list[Table | str]:
@@ -41,7 +40,7 @@ def sweep_parts(sweep: ScalingSweep, report_s: float = 0.0) -> list[Table | str]
     sizes = [one["text"] for one in sweep.break_even]
     excess = "" if cost["share"] < 0.01 else ", more than 1 %: the runs are too short"
     return [
-        f"{config.scaling.capitalize()} scaling on {config.device}, {config.epochs} epochs, {scope}",
+        f"Strong scaling on {config.device}, {config.epochs} epochs, {scope}",
         _score_table(sweep),
         _phase_table(sweep),
         *(["\n".join(["How large the model must be", *sizes])] if sizes else []),
@@ -175,8 +174,6 @@ def _draw_speedups(sweep: ScalingSweep, *, by_size: bool) -> Picture:
 
     def name(setting: Setting) -> str:
         """What a line of points has in common."""
-        if sweep.config.scaling == "weak":
-            return f"{setting.way}, batch {setting.batch_size // setting.world} a rank"
         return f"{setting.way}, batch {setting.batch_size}"
 
     names = list(dict.fromkeys(name(row.setting) for row in rows))

@@ -67,7 +67,7 @@ def score_settings(config: SweepConfig, results: Sequence[RunResult]) -> pd.Data
         row["efficiency"] = None
         if base and row["speedup"]:
             row["efficiency"] = row["speedup"].median * base["setting"].threads / (setting.world * setting.threads)
-        row["lost_s"] = _lost_s(config, setting, runs)
+        row["lost_s"] = _lost_s(setting, runs)
         row["is_baseline"] = base is row
     return pd.DataFrame(rows, dtype=object).drop(columns="target_rate")
 
@@ -76,7 +76,7 @@ def _summarize(config: SweepConfig, setting: Setting, results: Sequence[RunResul
     """Return what the runs of a setting say without the others."""
     good = [(result, result.measured) for result in results if result.measured]
     times = [seconds for _, run in good if (seconds := run.seconds_to(config.target)) is not None]
-    reaches_target = config.scaling == "strong" and times and len(times) == len(results)
+    reaches_target = times and len(times) == len(results)
     return {
         "setting": setting,
         "num_runs": len(results),
@@ -89,23 +89,15 @@ def _summarize(config: SweepConfig, setting: Setting, results: Sequence[RunResul
     }
 
 
-def _lost_s(config: SweepConfig, setting: Setting, runs: dict[Setting, list[RunResult]]) -> float | None:
+def _lost_s(setting: Setting, runs: dict[Setting, list[RunResult]]) -> float | None:
     if setting.world == 1:
         return None
-    ranks = setting.world if config.scaling == "weak" else 1
-    reference = replace(
-        setting,
-        world=1,
-        strategy="mirrored",
-        compression="none",
-        batch_size=setting.batch_size // ranks,
-        per_class=None if setting.per_class is None else setting.per_class // ranks,
-    )
+    reference = replace(setting, world=1, strategy="mirrored", compression="none")
     shared, alone = (
         [run.phases["steps_s"] + run.phases["input_s"] for run in runs.get(one, []) if run.measured]
         for one in (setting, reference)
     )
-    return median(shared) - median(alone) * ranks / setting.world if shared and alone else None
+    return median(shared) - median(alone) / setting.world if shared and alone else None
 
 
 def break_even(scores: pd.DataFrame) -> list[dict[str, Any]]:

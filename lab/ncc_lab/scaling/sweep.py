@@ -119,7 +119,6 @@ def bench_scaling(
     epochs: int = 12,
     per_class: int | None = None,
     cut: Literal["samples", "tokens"] = "samples",
-    scaling: Literal["strong", "weak"] = "strong",
     threads: Sequence[int] = (1,),
     target: float | None = None,
     repeats: int = 3,
@@ -143,12 +142,11 @@ def bench_scaling(
         world: Numbers of ranks, 1 among them.
         strategy: How ranks share the work: "mirrored", "central", "stale", "local".
         compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8", "int4".
-        batch_size: Programs of a step: over all ranks, or with weak scaling for each.
+        batch_size: Programs of a step, over all ranks.
         hidden: Units of each direction of the LSTM: sizes of the model.
         epochs: Passes over the programs.
-        per_class: Train on so many programs of a class, with weak scaling for each rank.
+        per_class: Train on so many programs of a class.
         cut: Batches of as many "samples", or of as many "tokens", with padding.
-        scaling: "strong": programs and batch size stay; "weak": both grow with the ranks.
         threads: Numbers of threads to try for one rank; several ranks have one each.
         target: Accuracy on validation programs, the time to which is measured too.
         repeats: Runs of each setting.
@@ -167,7 +165,7 @@ def bench_scaling(
         Every run and the scores of every setting: seconds, programs a second, speedups.
 
     Raises:
-        InputError: A value is out of its range, unknown, or does not go with another; or there are too few programs.
+        InputError: A value is out of its range, unknown, or does not go with another.
         DataError: POJ-104 is asked for and is missing or damaged.
     """
     if predict and (min(predict) < 2 or len(set(world)) < 3 or "mirrored" not in strategy or "none" not in compression):
@@ -183,7 +181,6 @@ def bench_scaling(
         epochs=epochs,
         per_class=per_class,
         cut=cut,
-        scaling=scaling,
         threads=tuple(threads),
         target=target,
         repeats=repeats,
@@ -196,7 +193,7 @@ def bench_scaling(
     sweep = run_sweep(config, source, progress=progress)
     if not predict:
         return sweep
-    prediction = predict_scaling(sweep.results, predict, link, strong=scaling == "strong", seed=seed)
+    prediction = predict_scaling(sweep.results, predict, link, seed=seed)
     return replace(sweep, prediction=prediction)
 
 
@@ -211,12 +208,6 @@ def run_sweep(
     tell = progress or (lambda _: None)
     started = time.time()
     programs = source.load(progress=lambda done, total: tell(f"{done} of {total} batches of programs read"))
-    needed = (config.per_class or 0) * max(config.worlds)
-    if config.scaling == "weak" and programs.min_per_class < needed:
-        raise InputError(
-            f"weak scaling to {max(config.worlds)} ranks with {config.per_class} programs per class each needs "
-            f"{needed} training programs of every class; one has {programs.min_per_class}"
-        )
     samples = programs.samples
     num_classes, num_programs, failures = len(samples.classes), len(samples), len(samples.failures)
     del programs, samples  # memory that the runs may need

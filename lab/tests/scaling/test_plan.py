@@ -24,13 +24,6 @@ def test_one_process_runs_once_for_all_ways_of_sharing():
     ]
 
 
-def test_strong_scaling_keeps_the_work_and_weak_scaling_that_of_a_rank():
-    strong = SweepConfig(worlds=(1, 2), batch_sizes=(32,), per_class=10)
-    assert [(one.batch_size, one.per_class) for one in strong.settings()] == [(32, 10), (32, 10)]
-    weak = SweepConfig(worlds=(1, 2), batch_sizes=(32,), per_class=10, scaling="weak")
-    assert [(one.batch_size, one.per_class) for one in weak.settings()] == [(32, 10), (64, 20)]
-
-
 def test_a_repeat_runs_every_setting_before_the_next_begins():
     runs = SweepConfig(worlds=(1, 2), hidden=(8, 16), threads=(1, 2), repeats=2, seed=5).runs()
     assert [run.seed for run in runs] == [5] * 6 + [6] * 6
@@ -55,8 +48,6 @@ def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
         ({"strategies": ("magic",)}, ("strategy", "magic")),
         ({"compressions": ("zip",)}, ("compression", "zip")),
         ({"cut": "words"}, ("words",)),
-        ({"scaling": "wide"}, ("scaling", "wide", "strong")),
-        ({"scaling": "weak"}, ("weak", "per_class")),
         ({"per_class": 0}, ("per_class", "0")),
         ({"epochs": 0}, ("epochs", "0")),
         ({"batch_sizes": (0,)}, ("batch_size", "0")),

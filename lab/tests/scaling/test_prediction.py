@@ -38,7 +38,7 @@ def results(plain, result):
 
 
 def test_runs_without_noise_are_explained_and_predicted(results):
-    found = predict_scaling(results(), (8, 64), "ethernet", strong=True)
+    found = predict_scaling(results(), (8, 64), "ethernet")
     assert max(map(abs, found["errors"].values())) < 0.01
     for point in found["points"]:
         alone, shared = _step(1, 64, point["hidden"]), _step(point["world"], 64, point["hidden"])
@@ -46,41 +46,39 @@ def test_runs_without_noise_are_explained_and_predicted(results):
         assert point["speedup"].median == pytest.approx(expected, rel=0.02)
     speedups = [point["speedup"].median for point in found["curve"]]
     assert speedups == sorted(speedups)
-    fast = predict_scaling(results(), (2,), "nvlink", strong=True)
+    fast = predict_scaling(results(), (2,), "nvlink")
     for near, far in zip(fast["curve"], found["curve"], strict=True):
         assert near["speedup"].median > far["speedup"].median
     assert "over nvlink a second rank pays from 16 units on (as fitted), from 16 units on" in fast["text"][-1]
 
 
 def test_noise_is_seen_in_errors_and_intervals_and_slowed_runs_are_not(results):
-    quiet, loud = (predict_scaling(results(noise), (8,), "infiniband", strong=True) for noise in (0.01, 0.1))
+    quiet, loud = (predict_scaling(results(noise), (8,), "infiniband") for noise in (0.01, 0.1))
     assert 0.01 < np.median(np.abs([*loud["errors"].values()])) < 0.3
     widths = [[point["speedup"].high - point["speedup"].low for point in one["points"]] for one in (quiet, loud)]
     assert np.mean(widths[1]) > 3 * np.mean(widths[0]) > 0
     runs = results(0.01)
     slowed = [replace(one, measured=replace(one.measured, quick_step_s=9.0)) for one in runs[::2]]
-    beside = predict_scaling([*slowed, *runs], (8,), "infiniband", strong=True)
+    beside = predict_scaling([*slowed, *runs], (8,), "infiniband")
     assert beside["errors"] == pytest.approx(quiet["errors"])
 
 
-def test_processes_that_share_a_core_take_twice_as_long_and_weak_scaling_hides_the_exchange(results):
+def test_processes_that_share_a_core_take_twice_as_long():
     alone = _step(2, 64, 16)
     model = np.where(np.arange(8) < 6, TRUE, 0)
     assert step_seconds(model, replace(alone, sharing=2.0)) == pytest.approx(2 * step_seconds(model, alone))
-    strong, weak = (predict_scaling(results(), (64,), "infiniband", strong=strong) for strong in (True, False))
-    assert weak["points"][0]["speedup"].median > 2 * strong["points"][0]["speedup"].median
 
 
 def test_too_few_kinds_of_runs_predict_nothing(results):
     with refuses(InputError, "mirrored", "ranks"):
-        predict_scaling(results(worlds=(1, 2)), (8,), "nvlink", strong=True)
+        predict_scaling(results(worlds=(1, 2)), (8,), "nvlink")
 
 
 def test_a_prediction_is_in_the_report_and_among_the_figures(results, source):
     runs = results()
     sweep = ScalingSweep(
         SweepConfig(worlds=(1, 2, 4), hidden=(16, 64, 256)), source, tuple(runs), 2, 24, 0, 1.0, 1.0,
-        prediction=predict_scaling(runs, (8,), "nvlink", strong=True),
+        prediction=predict_scaling(runs, (8,), "nvlink"),
     )  # fmt: skip
     assert [point["world"] for point in sweep.to_dict()["prediction"]["points"]] == [8, 8, 8]
     page = sweep.to_page({})

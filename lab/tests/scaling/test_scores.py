@@ -46,17 +46,6 @@ def test_efficiency_counts_cores(plain, result):
     assert found[plain].efficiency == pytest.approx(2 * 38 / 48)
 
 
-def test_weak_scaling_compares_programs_a_second(plain, result):
-    config = SweepConfig(worlds=(1, 2), batch_sizes=(64,), per_class=10, scaling="weak", target=0.9)
-    one = replace(plain, per_class=10)
-    two = replace(one, world=2, batch_size=128, per_class=20)
-    found = scores([result(one, 40), result(two, 44, samples=240)], config)[two]
-    assert found.speedup.median == pytest.approx(2 * 48 / 52)
-    assert found.efficiency == pytest.approx(48 / 52)
-    assert found.lost_s == pytest.approx(4)
-    assert found.target_speedup is None
-
-
 def test_the_time_to_an_accuracy(plain, result):
     two = replace(plain, world=2)
     sooner = (EpochEnd(seconds=8.0, loss=1.0, accuracy=0.95),)

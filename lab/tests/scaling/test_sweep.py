@@ -5,8 +5,6 @@ import json
 import pytest
 
 from lab.tests.rooms import SweepConfig, run_sweep
-from ncc.errors import InputError
-from tests.support.refuses import refuses
 from tests.support.verbs import run_here
 
 PARTS = ("Strong scaling", "How large the model must be", "Every run", "What measuring cost")
@@ -63,7 +61,6 @@ def test_a_run_that_fails_is_listed_and_the_others_are_kept(source, result):
     [
         (("--world", "0,1"), ("world", "found 0")),
         (("--world", "one"), ("--world", "one")),
-        (("--scaling", "weak"), ("weak",)),
         (("--predict", "8"), ("prediction", "ranks")),
         (("--predict", "8", "--world", "1,2,4", "--link", "rope"), ("rope", "nvlink")),
         (("--levels", "7"), ("level", "7")),
@@ -73,9 +70,3 @@ def test_wrong_usage_is_refused(programs, kept, arguments, nouns):
     finished = run_here("bench", "scaling", programs, "--programs", kept, *arguments)
     assert (finished.code, finished.out) == (2, "")
     assert all(noun in finished.err for noun in nouns)
-
-
-def test_weak_scaling_needs_programs_for_all_ranks(source):
-    config = SweepConfig(worlds=(1, 4), per_class=3, scaling="weak")
-    with refuses(InputError, "12", "training programs"):
-        run_sweep(config, source)
