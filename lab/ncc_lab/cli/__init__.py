@@ -2,14 +2,11 @@
 
 from ncc.cli.main import VerbGroup
 
+_EVALUATED = (*("embedding", "coverage", "devmap", "times", "gpu", "coarsening", "classify", "retrieval", "functions"),)
+
 evaluate = VerbGroup(
     "evaluate",
-    {
-        name: f"ncc_lab.cli.evaluate_{name}:evaluate_{name}"
-        for name in (
-            *("embedding", "coverage", "devmap", "times", "gpu", "coarsening", "classify", "retrieval", "functions"),
-        )
-    },
+    {name: f"ncc_lab.cli.evaluation:evaluate_{name}" for name in _EVALUATED},
     "Measure methods beside their controls.",
 )
-bench = VerbGroup("bench", {"scaling": "ncc_lab.cli.bench_scaling:bench_scaling"}, "Time what ncc does.")
+bench = VerbGroup("bench", {"scaling": "ncc_lab.cli.scaling:bench_scaling"}, "Time what ncc does.")

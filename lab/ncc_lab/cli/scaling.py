@@ -7,19 +7,18 @@ import click
 
 from ncc.cli.printing import print_message
 from ncc.errors import InputError
-from ncc.system.files.writing import check_writable
 from ncc.verbs.types import Words, command, split_list
-from ncc_lab.cli.figures import print_figures, provenance
 from ncc_lab.cli.options import (
     DataFolder,
     EmbeddingFolder,
+    Figures,
+    FilesOptions,
     Levels,
-    OneJson,
     ProgramFolder,
     ProgramsCache,
     ReportFile,
-    ResultFile,
     Seed,
+    provenance,
 )
 
 
@@ -71,23 +70,24 @@ def bench_scaling(
     data: DataFolder | None = None,
     seed: Seed = 204,
     report: ReportFile | None = None,
-    output: ResultFile | None = None,
-    as_json: OneJson = False,
+    files: FilesOptions = Figures(),
 ) -> None:
     """Measure how training a program classifier scales over ranks, and how large a model must be for that to pay.
 
     Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
     """
-    given = dict(locals())
-    for name in ("report", "output", "as_json"):
-        del given[name]
+    given = {name: value for name, value in locals().items() if name not in ("report", "files")}
     import ncc_lab
     from ncc_lab.scaling.report import sweep_parts
 
-    check_writable(output, report)
+    files.check(report)
     given |= {"strategy": split_list(strategy), "compression": split_list(compression), "levels": split_list(levels)}
     for name in ("world", "batch_size", "hidden", "threads", "predict"):
-        given[name] = _numbers(f"--{name.replace('_', '-')}", given[name]) if given[name] else ()
+        try:
+            given[name] = tuple(int(word) for word in split_list(given[name])) if given[name] else ()
+        except ValueError as error:
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} is {given[name]!r}; expected whole numbers with commas between them") from error
     sweep = ncc_lab.bench_scaling(**given, progress=print_message)
     began = time.perf_counter()
     try:
@@ -95,14 +95,6 @@ def bench_scaling(
             ncc_lab.write_report(sweep, report, about=provenance())
     finally:  # hours of runs are not lost to a full disk
         report_s = time.perf_counter() - began
-        print_figures(sweep.to_dict(report_s), sweep_parts(sweep, report_s), output, as_json)
+        files.show(sweep.to_dict(report_s), sweep_parts(sweep, report_s))
     if sweep.num_failed:
         raise click.exceptions.Exit(1)
-
-
-def _numbers(option: str, words: str) -> tuple[int, ...]:
-    """From "1,2" to numbers."""
-    try:
-        return tuple(int(word) for word in split_list(words))
-    except ValueError as error:
-        raise InputError(f"{option} is {words!r}; expected whole numbers with commas between them") from error
