@@ -25,44 +25,26 @@ _BUCKET_RATIO = 1.1
 
 
 class SequenceBatch(NamedTuple):
-    """Sequences side by side, and samples that they belong to: the inputs of an `EncoderNetwork`.
+    """Sequences side by side, and samples that they belong to: the inputs of an `EncoderNetwork`."""
 
-    Attributes:
-        words: (batch, time) int64 rows of the vectors; entries after a sequence's end are ignored.
-        lengths: (batch,) int64, at least 1.
-        literals: int64 buckets of all literals.
-        literal_start: (batch * time,) int64 offsets into `literals` for each entry of `words`.
-        auxiliary: (samples, num_auxiliary) float32.
-        owner: (samples,) int64 sequence of each sample.
-    """
-
-    words: Tensor
-    lengths: Tensor
-    literals: Tensor
-    literal_start: Tensor
-    auxiliary: Tensor
-    owner: Tensor
+    words: Tensor  # (batch, time) int64 rows of the vectors; entries after a sequence's end are ignored
+    lengths: Tensor  # (batch,) int64, at least 1
+    literals: Tensor  # int64 buckets of all literals
+    literal_start: Tensor  # (batch * time,) int64 offsets into `literals` for each entry of `words`
+    auxiliary: Tensor  # (samples, num_auxiliary) float32
+    owner: Tensor  # (samples,) int64 sequence of each sample
 
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """Sequences of words, one after the other, with the literals of each word.
+    """Sequences of words, one after the other, with the literals of each word."""
 
-    Attributes:
-        start: (n + 1,) int64 offsets of the n sequences.
-        word: Row of the vectors of each word, integers.
-        literal_start: (num_words + 1,) int64 offsets into `literal`.
-        literal: int64 bucket of each literal.
-        max_length: Words of a sequence that are read, from its start; None for all.
-        device: Where they are kept, and batches are made.
-    """
-
-    start: Ints
-    word: NDArray[np.integer]
-    literal_start: Ints
-    literal: Ints
-    max_length: int | None = None
-    device: str = "cpu"
+    start: Ints  # (n + 1,) offsets of the n sequences
+    word: NDArray[np.integer]  # row of the vectors of each word
+    literal_start: Ints  # (num_words + 1,) offsets into `literal`
+    literal: Ints  # bucket of each literal
+    max_length: int | None = None  # words of a sequence that are read, from its start; None for all
+    device: str = "cpu"  # where they are kept, and batches are made
 
     @classmethod
     def of(cls, words: Sequence[NDArray[np.integer]]) -> Self:
@@ -96,11 +78,6 @@ class Sequences:
         return lengths if self.max_length is None else np.minimum(lengths, self.max_length)
 
     @cached_property
-    def _num_literals(self) -> Ints:
-        """(n,) literals of each sequence that are read; known on the host, so that no device is waited for."""
-        return self.literal_start[self.start[:-1] + self.lengths] - self.literal_start[self.start[:-1]]
-
-    @cached_property
     def _tensors(self) -> tuple[Tensor, Tensor, Tensor]:
         """Words, literals and their offsets on the device, where all batches are cut from."""
         words, literals, start = (
@@ -110,23 +87,24 @@ class Sequences:
 
     def rows_read(self, rows: Ints) -> tuple[Ints, Ints]:
         """Distinct words of some sequences, and their distinct literals."""
-        ends = self.start[rows] + self.lengths[rows]
-        spans = list(zip(self.start[rows].tolist(), ends.tolist(), strict=True))
+        spans = list(zip(self.start[rows], self.start[rows] + self.lengths[rows], strict=True))
         words = [self.word[start:end] for start, end in spans]
         literals = [self.literal[self.literal_start[start] : self.literal_start[end]] for start, end in spans]
-        words_read, literals_read = (np.flatnonzero(np.bincount(np.concatenate(part))) for part in (words, literals))
-        return words_read, literals_read
+        return np.unique(np.concatenate(words)), np.unique(np.concatenate(literals))
 
     def batch(self, rows: Ints, auxiliary: Floats32 | None = None, owner: Ints | None = None) -> SequenceBatch:
         """Some sequences side by side; without an owner each is a sample, without auxiliary numbers there are none."""
-        time, num_literals = int(self.lengths[rows].max()), int(self._num_literals[rows].sum())
+        ends = self.start[rows] + self.lengths[rows]
+        # known on the host, so that no device is waited for
+        num_literals = int((self.literal_start[ends] - self.literal_start[self.start[rows]]).sum())
         words, literals, literal_start = self._tensors
         owner = np.arange(len(rows)) if owner is None else owner
         auxiliary = np.zeros((len(owner), 0), np.float32) if auxiliary is None else auxiliary
         arrays = self.lengths[rows], self.start[rows], owner, auxiliary
         lengths, start, owners, numbers = (torch.from_numpy(array).to(self.device) for array in arrays)
-        inside = torch.arange(time, device=self.device)[None, :] < lengths[:, None]
-        position = torch.where(inside, start[:, None] + torch.arange(time, device=self.device)[None, :], 0)
+        time = torch.arange(int(self.lengths[rows].max()), device=self.device)
+        inside = time < lengths[:, None]
+        position = torch.where(inside, start[:, None] + time, 0)
         first = literal_start[position].ravel()
         counts = torch.where(inside, literal_start[position + 1] - literal_start[position], 0).ravel()
         offset = counts.cumsum(0) - counts
@@ -138,16 +116,12 @@ class Sequences:
 
 
 def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row: Ints32 | None = None) -> Sequences:
-    """Look up the statements of a table in an embedding, and hash its literals into buckets.
-
-    Arrays:
-        row: (num_words,) int32 row of a network's vectors for each word; None if it has those of the embedding.
-    """
+    """Look up a table's statements and hash its literals; `row` is a network's row of vectors for each word."""
     word = embedding.look_up(table.texts).word
     word = (word if row is None else row[word])[table.text_id]
     if not buckets:
         none = np.zeros(len(table.text_id) + 1, np.int64)
-        return Sequences(table.start, word, none, np.zeros(0, np.int64), MAX_LENGTH)
+        return Sequences(table.start, word, none, none[:0], MAX_LENGTH)
     return Sequences(table.start, word, table.literal_start, (table.literal % buckets).astype(np.int64), MAX_LENGTH)
 
 
@@ -175,14 +149,7 @@ class SequenceData:
         noise: float = 0.1,
         batch_by: str = "samples",
     ) -> None:
-        """Make data of n samples.
-
-        Arrays:
-            target: (n, …) what the network should say.
-            auxiliary: (n, num_auxiliary) float32; None for none.
-            owner: (n,) int64 row of `variants` for each sample; None for a row each.
-            variants: (m, k) int64 sequences; None for one each.
-        """
+        """Targets are (n, …), auxiliary numbers (n, m); `owner` is each sample's row of the (…, k) variants."""
         self._sequences, self._target = sequences, torch.from_numpy(target)
         self._noise, self._batch_by = noise, batch_by
         self._auxiliary = np.zeros((len(target), 0), np.float32) if auxiliary is None else auxiliary
@@ -225,7 +192,7 @@ class SequenceData:
         return self._cut_in_order(batch_size, np.zeros(len(self._drawn)))
 
     def _cut_in_order(self, batch_size: int, noise: Floats) -> list[Ints]:
-        """Samples by the lengths of their sequences times exp(noise), those of one sequence next to each other."""
+        """Samples by the lengths of their sequences times exp(noise), those of one sequence side by side."""
         rank = np.argsort(np.argsort(np.log(self._sequences.lengths[self._drawn]) + noise, kind="stable"))
         order = np.argsort(rank[self._owner], kind="stable")
         return np.array_split(order, -(-len(order) // batch_size))
@@ -269,6 +236,4 @@ def network_outputs(network: EncoderNetwork, data: SequenceData) -> Floats:
     with torch.inference_mode():
         parts = [network(*(tensor.to(device) for tensor in data.batch(rows)[0])).double().cpu() for rows in batches]
     network.train(was_training)
-    outputs = np.empty((len(data), parts[0].shape[1]))
-    outputs[np.concatenate(batches)] = torch.cat(parts).numpy()
-    return outputs
+    return np.asarray(torch.cat(parts).numpy()[np.argsort(np.concatenate(batches))])

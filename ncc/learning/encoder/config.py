@@ -12,47 +12,27 @@ Norm = Literal["batch", "layer"]
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
-    """Sizes and parts of an LSTM encoder; the defaults are the published head's.
+    """Sizes and parts of an LSTM encoder; the defaults are the published head's."""
 
-    Attributes:
-        hidden: Units of each direction of each LSTM layer.
-        layers: LSTM layers.
-        bidirectional: Read each sequence from both of its ends.
-        pooling: What is made of the states over time, concatenated: the last state, the mean, the maximum, or the mean
-            weighted by attention.
-        pool_inputs: Put mean and maximum of the first layer's inputs in front.
-        buckets: Rows of the table that literals are hashed into; 0 reads no literals.
-        dropout: Fraction of features dropped in training, between layers.
-        last_dropout: The same, after the last layer.
-        word_dropout: Fraction of statements, and of literals, that are hidden in training.
-        train_vectors: Train the vectors of statements with the rest.
-        memory: Largest time scale of chrono initialization, in steps, 2 or more; None starts from random biases.
-    """
-
-    hidden: int = 200
+    hidden: int = 200  # units of each direction of each layer
     layers: int = 2
     bidirectional: bool = False
-    pooling: tuple[Pooling, ...] = ("last",)
-    pool_inputs: bool = False
-    buckets: int = 0
-    dropout: float = 0.0
-    last_dropout: float = 0.0
-    word_dropout: float = 0.0
+    pooling: tuple[Pooling, ...] = ("last",)  # of the states over time, concatenated
+    pool_inputs: bool = False  # mean and maximum of the first layer's inputs in front
+    buckets: int = 0  # rows of the table that literals are hashed into; 0 reads no literals
+    dropout: float = 0.0  # fraction of features dropped in training, between layers
+    last_dropout: float = 0.0  # the same, after the last layer
+    word_dropout: float = 0.0  # fraction of statements, and of literals, that are hidden in training
     train_vectors: bool = False
-    memory: int | None = None
+    memory: int | None = None  # largest time scale of chrono initialization, in steps; None: random biases
 
     def __post_init__(self) -> None:
         """Check sizes and names."""
-        for name, least in (("hidden", 1), ("layers", 1), ("buckets", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} is {getattr(self, name)}; expected {least} or more")
-        for name in ("dropout", "last_dropout", "word_dropout"):
-            _check_share(name, getattr(self, name))
+        _check_least(self, hidden=1, layers=1, buckets=0, memory=2)
+        _check_shares(self, "dropout", "last_dropout", "word_dropout")
         unknown = set(self.pooling) - set(get_args(Pooling))
         if unknown or not self.pooling or len(set(self.pooling)) < len(self.pooling):
             raise InputError(f"pooling is {self.pooling}; expected some of {', '.join(get_args(Pooling))}, each once")
-        if self.memory is not None and self.memory < 2:
-            raise InputError(f"memory is {self.memory}; expected 2 or more")
 
     @property
     def num_states(self) -> int:
@@ -66,35 +46,33 @@ class EncoderConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class HeadConfig:
-    """Sizes and parts of a head; the defaults are the published head's.
+    """Sizes and parts of a head; the defaults are the published head's."""
 
-    Attributes:
-        dense: Units of the hidden layer.
-        norm: Normalization of the features: over the batch, or over each sample's features.
-        dropout: Fraction of features dropped in training, before the hidden layer.
-        dense_dropout: The same, after it.
-        code_outputs: Add as many outputs again, from the encoder's vector alone, to train on both.
-    """
-
-    dense: int = 32
-    norm: Norm = "batch"
-    dropout: float = 0.0
-    dense_dropout: float = 0.0
-    code_outputs: bool = False
+    dense: int = 32  # units of the hidden layer
+    norm: Norm = "batch"  # of the features: over the batch, or over each sample's
+    dropout: float = 0.0  # fraction of features dropped in training, before the hidden layer
+    dense_dropout: float = 0.0  # the same, after it
+    code_outputs: bool = False  # as many outputs again, from the encoder's vector alone, to train on both
 
     def __post_init__(self) -> None:
         """Check sizes and names."""
-        if self.dense < 1:
-            raise InputError(f"dense is {self.dense}; expected 1 or more")
+        _check_least(self, dense=1)
         if self.norm not in get_args(Norm):
             raise InputError(f"norm is {self.norm!r}; expected one of {', '.join(get_args(Norm))}")
-        for name in ("dropout", "dense_dropout"):
-            _check_share(name, getattr(self, name))
+        _check_shares(self, "dropout", "dense_dropout")
 
 
-def _check_share(name: str, share: float) -> None:
-    if not 0 <= share < 1:
-        raise InputError(f"{name} is {share}; expected at least 0 and below 1")
+def _check_least(config: object, **least: int) -> None:
+    for name, number in least.items():
+        value = getattr(config, name)
+        if value is not None and value < number:
+            raise InputError(f"{name} is {value}; expected {number} or more")
+
+
+def _check_shares(config: object, *names: str) -> None:
+    for name in names:
+        if not 0 <= getattr(config, name) < 1:
+            raise InputError(f"{name} is {getattr(config, name)}; expected at least 0 and below 1")
 
 
 def program_encoder(hidden: int = 128, layers: int = 1, buckets: int = 8192) -> EncoderConfig:
@@ -157,9 +135,7 @@ class EncoderTraining(TrainingConfig):
         super().__post_init__()
         if self.model not in ("linear", "lstm"):
             raise InputError(f"model is {self.model!r}; expected linear or lstm")
-        for name in ("dim", "min_df", "max_length", "steps_per_epoch"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; expected 1 or more")
+        _check_least(self, dim=1, min_df=1, max_length=1, steps_per_epoch=1)
         if self.temperature <= 0:
             raise InputError(f"temperature is {self.temperature}; expected a number above 0")
         if not 0 <= self.function_fraction <= 1:

@@ -24,7 +24,7 @@ from ncc.learning.encoder.config import EncoderTraining
 from ncc.learning.encoder.network import Encoder
 from ncc.learning.encoder.network_numpy import LSTMEncoder, NumpyEncoder
 from ncc.learning.training.loop import train
-from ncc.learning.training.ranks import all_gather_rows, rank_and_world
+from ncc.learning.training.ranks import all_gather_object, all_gather_rows, rank_and_world
 
 _PER_LABEL = 2
 """Sequences of each label in a batch."""
@@ -36,12 +36,7 @@ class ContrastiveData:
     def __init__(
         self, sequences: Sequences, label: Ints, is_function: Bools, training: EncoderTraining, device: str = "cpu"
     ) -> None:
-        """Make data of n sequences.
-
-        Arrays:
-            label: (n,) int64 class or function; functions and programs share no label.
-            is_function: (n,) bool.
-        """
+        """Labels are (n,) classes or functions, `is_function` is (n,); functions and programs share no label."""
         self._sequences = replace(sequences, max_length=training.max_length, device=device)
         self._label, self._steps = torch.from_numpy(label).to(device), training.steps_per_epoch
         order = np.argsort(label, kind="stable")
@@ -59,7 +54,7 @@ class ContrastiveData:
         return self._steps * sum(self._numbers) * _PER_LABEL
 
     def digest(self) -> str:
-        """Return a hash of all sequences and labels."""
+        """A hash of all sequences and labels."""
         digest = hashlib.sha256(repr((self._numbers, self._steps)).encode())
         for array in (*self._sequences.arrays, self._label.cpu().numpy()):
             digest.update(np.ascontiguousarray(array).data)
@@ -79,7 +74,7 @@ class ContrastiveData:
         ]
 
     def batch(self, samples: Ints, _rng: np.random.Generator | None = None) -> tuple[tuple[Tensor, ...], Tensor]:
-        """Return the network's inputs for some sequences, and their labels."""
+        """The network's inputs for some sequences, and their labels."""
         return self._sequences.batch(samples)[:4], self._label[torch.from_numpy(samples).to(self._label.device)]
 
 
@@ -112,18 +107,14 @@ class _GatherRows(torch.autograd.Function):
 
 
 def contrastive_loss(vectors: Tensor, label: Tensor, temperature: float) -> Tensor:
-    """Mean over this rank's rows of how unlike the others of their label they are, among the rows of all ranks.
+    """Mean over this rank's (n, dim) vectors of how unlike the others of their (n,) label they are, on all ranks.
 
-    Arrays:
-        vectors: (n, dim) float32 of length 1.
-        label: (n,) int64; a row whose label no other row has counts 0.
+    A vector whose label no other has counts 0.
     """
     start, all_vectors, all_labels = 0, vectors, label
     rank, world_size = rank_and_world()
     if world_size > 1:
-        counts = [torch.zeros(1, dtype=torch.int64, device=label.device) for _ in range(world_size)]
-        dist.all_gather(counts, torch.tensor([len(label)], device=label.device))
-        sizes = [int(count) for count in counts]
+        sizes = all_gather_object(len(label))
         start = sum(sizes[:rank])
         all_vectors, all_labels = (_GatherRows.apply(rows, sizes) for rows in (vectors, label))  # type: ignore[no-untyped-call]
     rows = torch.arange(start, start + len(vectors), device=label.device)
@@ -147,13 +138,7 @@ def fit_contrastive(
     checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> LSTMEncoder:
-    """Train an LSTM encoder; on a CPU the same for the same data and seed, stopped in between or not.
-
-    Arrays:
-        label: (n,) int64, see `ContrastiveData`.
-        is_function: (n,) bool.
-        vectors: (num_words, dim) float32 of an embedding.
-    """
+    """Train an LSTM encoder; on a CPU the same for the same data and seed, stopped in between or not."""
     world_size = rank_and_world()[1]
     training = training.for_ranks(world_size)
     if training.batch_size < 2 * world_size:

@@ -34,32 +34,18 @@ _SMALLEST = np.float32(1e-12)
 
 @dataclass(frozen=True, eq=False)
 class LinearEncoder:
-    """A linear map of patterns.
+    """A linear map of patterns."""
 
-    Attributes:
-        pattern_ids: (m,) uint32 known patterns, ascending.
-        idf: (m,) float32 weight of each.
-        weights: (m, dim) int8, rounded.
-        scale: (m,) float32 factor of a pattern's weights.
-        center: (dim,) float32, subtracted.
-        anchors: (k, num_classes) float32 positions of length 1 of the known classes in the first dimensions.
-        num_classes: The first dimensions, which tell classes of programs apart.
-        common_component_weight: Fraction of the mean of the nearest anchors that is taken off.
-        sharpness: How much more an anchor counts in that mean the nearer it is: exp(sharpness · cosine).
-        level_norms: Level → length of the first dimensions' part of a vector; the whole has length 1.
-        card: The model card.
-    """
-
-    pattern_ids: NDArray[np.uint32]
-    idf: Floats32
-    weights: NDArray[np.int8]
-    scale: Floats32
-    center: Floats32
-    anchors: Floats32
-    num_classes: Annotated[int, Meta(ge=0)]
-    common_component_weight: Fraction
-    sharpness: Annotated[float, Meta(ge=0, le=60)]
-    level_norms: dict[Level, Fraction]
+    pattern_ids: NDArray[np.uint32]  # (m,) known patterns, ascending
+    idf: Floats32  # (m,) weight of each
+    weights: NDArray[np.int8]  # (m, dim), rounded
+    scale: Floats32  # (m,) factor of a pattern's weights
+    center: Floats32  # (dim,), subtracted
+    anchors: Floats32  # (k, num_classes) positions of length 1 of the known classes in the first dimensions
+    num_classes: Annotated[int, Meta(ge=0)]  # the first dimensions, which tell classes of programs apart
+    common_component_weight: Fraction  # of the mean of the nearest anchors, which is taken off
+    sharpness: Annotated[float, Meta(ge=0, le=60)]  # an anchor counts exp(sharpness · cosine) in that mean
+    level_norms: dict[Level, Fraction]  # length of the first dimensions' part of a vector; the whole has length 1
     card: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,9 +70,8 @@ class LinearEncoder:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of all that vectors depend on."""
-        settings = (
-            self.num_classes, self.common_component_weight, self.sharpness, sorted(self.level_norms.items())
-        )  # fmt: skip
+        norms = sorted(self.level_norms.items())
+        settings = self.num_classes, self.common_component_weight, self.sharpness, norms
         digest = hashlib.sha256(repr(settings).encode())
         for array in (self.pattern_ids, self.idf, self.weights, self.scale, self.center, self.anchors):
             digest.update(np.ascontiguousarray(array).tobytes())
@@ -134,12 +119,7 @@ def pattern_values(
 ) -> tuple[Ints, Ints, Floats32]:
     """Weight the known patterns of bags: (1 + log count) × idf, those of a kind scaled to length 1 in each bag.
 
-    Arrays:
-        pattern_ids: (m,) uint32 known patterns, ascending; others are left out.
-        idf: (m,) float32.
-
-    Returns:
-        (n + 1,) offsets of the bags, and of each of their patterns its index among the known ones, and its value.
+    Gives (n + 1,) offsets of the bags, and of each of their patterns its index among the (m,) known and its value.
     """
     column = np.minimum(np.searchsorted(pattern_ids, counts.key), len(pattern_ids) - 1)
     is_known = pattern_ids[column] == counts.key

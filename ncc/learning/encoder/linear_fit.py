@@ -47,7 +47,7 @@ class LabelledPatterns:
 
 @dataclass(frozen=True, eq=False)
 class _FunctionPart:
-    """The part of an encoder that builds of functions decide on: m patterns, k dimensions."""
+    """The part of an encoder that builds of functions decide on: (m,) patterns, (m, k) weights, (k,) center."""
 
     pattern_ids: NDArray[np.uint32]
     idf: Floats32
@@ -113,14 +113,9 @@ def _part_of(encoder: LinearEncoder, programs: PatternCounts, min_df: int) -> _F
     weights = np.zeros((len(order), encoder.dim - first), np.float32)
     weights[: len(encoder.pattern_ids)] = encoder.weights[:, first:] * encoder.scale[:, None]
     card: dict[str, Any] = {name: encoder.card[name] for name in ("functions", "builds") if name in encoder.card}
-    origin = encoder.card.get("functions_from", encoder.card.get("command", encoder.fingerprint))
-    return _FunctionPart(
-        all_ids[order],
-        np.concatenate([encoder.idf, idf[more]])[order],
-        weights[order],
-        encoder.center[first:],
-        {**card, "functions_from": origin},
-    )
+    card["functions_from"] = encoder.card.get("functions_from", encoder.card.get("command", encoder.fingerprint))
+    all_idf = np.concatenate([encoder.idf, idf[more]])
+    return _FunctionPart(all_ids[order], all_idf[order], weights[order], encoder.center[first:], card)
 
 
 def _fit_functions(

@@ -89,18 +89,11 @@ class EncoderNetwork(nn.Module):
         self.encoder = Encoder(vectors, encoder)
         self.head = Head(encoder.vector_size(vectors.shape[1]), num_outputs, num_auxiliary, head)
 
-    def forward(
-        self,
-        words: Tensor,
-        lengths: Tensor,
-        literals: Tensor,
-        literal_start: Tensor,
-        auxiliary: Tensor | None = None,
-        owner: Tensor | None = None,
-    ) -> Tensor:
-        """Outputs of samples that may share a sequence, as `Head` gives them; arguments as in `SequenceBatch`."""
-        vector = self.encoder(words, lengths, literals, literal_start)
-        return self.head(vector if owner is None else vector[owner], auxiliary)
+    def forward(self, *batch: Tensor) -> Tensor:
+        """Outputs of the samples of a `SequenceBatch`, which may share a sequence, as `Head` gives them."""
+        *sequences, auxiliary, owner = batch
+        outputs: Tensor = self.head(self.encoder(*sequences)[owner], auxiliary)
+        return outputs
 
     def to_arrays(self) -> dict[str, Floats32]:
         """All that was learned, as float32 arrays by the names that files and the network in NumPy have for it."""
@@ -112,9 +105,9 @@ class EncoderNetwork(nn.Module):
 
     def load_arrays(self, arrays: Mapping[str, Floats32]) -> None:
         """Take over the weights that `to_arrays` gave."""
-        state = self.state_dict()
-        names = {name: name.split(".", 1)[1] for name in state if state[name].is_floating_point()}
-        self.load_state_dict(state | {name: torch.tensor(arrays[short]) for name, short in names.items()})
+        for name, tensor in self.state_dict().items():
+            if tensor.is_floating_point():
+                tensor.copy_(torch.tensor(arrays[name.split(".", 1)[1]]))
 
 
 def fit_network(
@@ -170,7 +163,7 @@ def run_layer(ahead: nn.Module, back: nn.Module | None, features: Tensor, inside
     outputs, _ = ahead(features)
     if back is None:
         return outputs
-    time = torch.arange(inside.shape[1], device=inside.device)[None, :]
+    time = torch.arange(inside.shape[1], device=inside.device)
     flip = torch.where(inside, lengths[:, None] - 1 - time, 0)[:, :, None]
     flipped, _ = back(features.gather(1, flip.expand(-1, -1, features.shape[2])))
     return torch.cat([outputs, flipped.gather(1, flip.expand(-1, -1, flipped.shape[2]))], dim=2)
@@ -213,11 +206,9 @@ def _max(features: Tensor, inside: Tensor) -> Tensor:
 
 def _initialize_gates(layer: nn.Module, memory: int) -> None:
     """Set the gates' biases so that units keep their state for 1 to `memory` steps: chrono initialization."""
-    biases, others = layer.get_parameter("bias_ih_l0"), layer.get_parameter("bias_hh_l0")
-    hidden = len(biases) // 4
+    biases = layer.get_parameter("bias_ih_l0")
     with torch.no_grad():
-        forget = torch.empty(hidden).uniform_(1, memory - 1).log()
-        others.zero_()
-        biases.zero_()
-        biases[:hidden] = -forget  # the input gate; torch keeps input, forget, cell and output in this order
-        biases[hidden : 2 * hidden] = forget
+        forget = torch.empty(len(biases) // 4).uniform_(1, memory - 1).log()
+        layer.get_parameter("bias_hh_l0").zero_()
+        # torch's order: input, forget, cell and output gate
+        biases.copy_(torch.cat([-forget, forget, torch.zeros(2 * len(forget))]))

@@ -28,14 +28,9 @@ MAX_LENGTH = 768
 
 @dataclass(frozen=True, eq=False)
 class NumpyEncoder:
-    """A trained `ncc.learning.encoder.network.Encoder`, without the vectors of statements.
+    """A trained `ncc.learning.encoder.network.Encoder`, without the vectors of statements."""
 
-    Attributes:
-        tensors: Float32 weights by torch's names.
-        config: Sizes and parts.
-    """
-
-    tensors: dict[str, Floats32]
+    tensors: dict[str, Floats32]  # weights by torch's names
     config: EncoderConfig
 
     def __post_init__(self) -> None:
@@ -68,13 +63,7 @@ class NumpyEncoder:
     def encode(
         self, vectors: Floats32, literals: NDArray[np.uint32] | None = None, literal_start: Ints32 | None = None
     ) -> Floats32:
-        """The vector of one sequence, (vector_size,) float32.
-
-        Arrays:
-            vectors: (time, dim) float32 of its statements, time at least 1.
-            literals: uint32 hashes, as `ProgramTable` holds them; None if there are none.
-            literal_start: (time + 1,) int32 offsets of the statements' literals.
-        """
+        """The (vector_size,) vector of (time, dim) statements, with (time + 1,) offsets of their literals."""
         features = vectors
         if self.config.buckets and literals is not None and literal_start is not None:
             features = vectors.copy()
@@ -125,15 +114,10 @@ class NumpyEncoder:
 
 @dataclass(frozen=True, eq=False)
 class NumpyHead:
-    """A trained `ncc.learning.encoder.network.Head` in evaluation mode.
+    """A trained `ncc.learning.encoder.network.Head` in evaluation mode."""
 
-    Attributes:
-        tensors: Float32 weights by torch's names; those for training alone may be missing.
-        vector_size: Number of dimensions of the vectors that it reads.
-    """
-
-    tensors: dict[str, Floats32]
-    vector_size: int
+    tensors: dict[str, Floats32]  # weights by torch's names; those for training alone may be missing
+    vector_size: int  # dimensions of the vectors that it reads
 
     def __post_init__(self) -> None:
         """Check that all tensors are there and fit each other."""
@@ -163,16 +147,11 @@ class NumpyHead:
         return "norm.running_mean" in self.tensors
 
     def outputs(self, vector: Floats32, auxiliary: Floats32 | None = None) -> Floats32:
-        """Outputs for one sequence with several auxiliary inputs: (samples, num_outputs) float32.
-
-        Arrays:
-            vector: (vector_size,) float32, from `NumpyEncoder.encode`.
-            auxiliary: (samples, num_auxiliary) float32, standardized as in training; None for one sample without.
-        """
+        """(samples, num_outputs) for a (vector_size,) vector and (samples, num_auxiliary) numbers, if it takes any."""
         t = self.tensors
         features = vector[None, :]
         if auxiliary is not None:
-            features = np.concatenate([np.broadcast_to(vector, (len(auxiliary), len(vector))), auxiliary], axis=1)
+            features = np.concatenate([features.repeat(len(auxiliary), axis=0), auxiliary], axis=1)
         if self._over_batch:
             scale = t["norm.weight"] / np.sqrt(t["norm.running_var"] + _EPSILON)
             features = (features - t["norm.running_mean"]) * scale + t["norm.bias"]
@@ -217,23 +196,19 @@ class Ensemble:
 
     def __post_init__(self) -> None:
         """Check that the members are alike."""
-        sizes = {
-            (each.encoder.dim, each.encoder.vector_size, each.head.num_outputs, each.head.num_auxiliary)
-            for each in self.members
-        }
+        parts = [(each.encoder, each.head) for each in self.members]
+        sizes = {(one.dim, one.vector_size, head.num_outputs, head.num_auxiliary) for one, head in parts}
         if len(sizes) != 1:
             raise InputError(f"networks of sizes {sizes or 'none'}; expected the same of each")
 
     def rescaled(self, mean: Floats32, scale: Floats32) -> Self:
         """The same networks with `mean` + `scale` × their outputs, (num_outputs,) float32 each."""
-
-        def rescale(member: NumpyNetwork) -> NumpyNetwork:
-            tensors = dict(member.head.tensors)
-            tensors["output.weight"] = tensors["output.weight"] * scale[:, None]
-            tensors["output.bias"] = tensors["output.bias"] * scale + mean
-            return replace(member, head=replace(member.head, tensors=tensors))
-
-        return replace(self, members=tuple(rescale(member) for member in self.members))
+        members = []
+        for member in self.members:
+            weight, bias = (member.head.tensors[f"output.{name}"] for name in ("weight", "bias"))
+            changed = {"output.weight": weight * scale[:, None], "output.bias": bias * scale + mean}
+            members.append(replace(member, head=replace(member.head, tensors=member.head.tensors | changed)))
+        return replace(self, members=tuple(members))
 
     def encode(self, vectors: Floats32) -> Floats32:
         """The members' vectors of one sequence, (members, vector_size) float32, from its statements' (time, dim)."""
@@ -252,28 +227,18 @@ class Ensemble:
 
 @dataclass(frozen=True, eq=False)
 class ProgramNetwork:
-    """A trained network on programs.
-
-    Attributes:
-        network: Encoder and head.
-        vectors: (rows, dim) float32 of the statements that programs of the training set used.
-        row: (num_words,) int32 row of `vectors` for each word of the embedding; words that no program of the training
-            set used have the row of the nearest one that some did.
-        max_length: Statements of a program that are read.
-    """
+    """A trained network on programs, with vectors of the statements that those of the training set used."""
 
     network: NumpyNetwork
-    vectors: Floats32
-    row: Ints32
-    max_length: MaxLength = MAX_LENGTH
+    vectors: Floats32  # (rows, dim)
+    row: Ints32  # (num_words,) row of `vectors` for each word of the embedding: its own, or the nearest word's
+    max_length: MaxLength = MAX_LENGTH  # statements of a program that are read
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
-        if self.vectors.ndim != 2 or self.vectors.shape[1] != self.network.encoder.dim:
+        if self.vectors.shape[1:] != (self.network.encoder.dim,) or not self.vectors.size:
             raise InputError(f"vectors of shape {self.vectors.shape} for an encoder of {self.network.encoder.dim}")
-        if not self.vectors.size or not self.row.size:
-            raise InputError("a network without vectors or words")
-        if self.row.ndim != 1 or ((self.row < 0) | (self.row >= len(self.vectors))).any():
+        if self.row.ndim != 1 or not self.row.size or not 0 <= self.row.min() <= self.row.max() < len(self.vectors):
             raise InputError(f"row is of shape {self.row.shape}, or leads out of {len(self.vectors)} vectors")
         if self.network.head.num_auxiliary:
             raise InputError(f"a head that takes {self.network.head.num_auxiliary} auxiliary numbers")
@@ -310,21 +275,12 @@ class ProgramNetwork:
 
 @dataclass(frozen=True, eq=False)
 class LSTMEncoder:
-    """An encoder trained by contrast, answering in NumPy.
+    """An encoder trained by contrast, answering in NumPy."""
 
-    Attributes:
-        vectors: (num_words, statement_dim) float32 vectors of an embedding's statements, as they were trained.
-        encoder: LSTM layers and pooling.
-        projection: (dim, encoder.vector_size) float32, the last layer.
-        max_length: Statements that it reads, from the start.
-        embedding_id: Fingerprint of the embedding.
-        card: The model card.
-    """
-
-    vectors: Annotated[Floats32, Stored("f2")]
+    vectors: Annotated[Floats32, Stored("f2")]  # (num_words, statement_dim) of an embedding, as they were trained
     encoder: NumpyEncoder
-    projection: Floats32
-    max_length: MaxLength
+    projection: Floats32  # (dim, encoder.vector_size), the last layer
+    max_length: MaxLength  # statements that it reads, from the start
     embedding_id: str
     card: dict[str, Any] = field(default_factory=dict)
 
@@ -353,13 +309,7 @@ class LSTMEncoder:
     def encode(
         self, words: NDArray[np.integer], literals: NDArray[np.uint32], literal_start: NDArray[np.integer]
     ) -> Floats32:
-        """The vector of a function or a program of m statements, (dim,) float32 of length 1.
-
-        Arrays:
-            words: (m,) row of `vectors` of each statement, m at least 1.
-            literals: uint32 hashes, see `ncc.learning.programs.table.ProgramTable`.
-            literal_start: (m + 1,) offsets of the statements' literals.
-        """
+        """The (dim,) vector of length 1 of code of (m,) words, with (m + 1,) offsets of their literals."""
         start = np.asarray(literal_start[: self.max_length + 1], np.int32)
         vector = self.projection @ self.encoder.encode(self.vectors[words[: self.max_length]], literals, start)
         return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-12), np.float32)

@@ -67,32 +67,22 @@ Uint64Array = NDArray[np.uint64]
 
 
 class PatternCounts(NamedTuple):
-    """Bags of patterns, one after the other.
+    """Bags of patterns, one after the other."""
 
-    Attributes:
-        start: (n + 1,) int64 offsets of the n bags.
-        key: uint32 patterns of each, ascending.
-        times: int32, how often each occurs.
-    """
-
-    start: Ints
-    key: NDArray[np.uint32]
-    times: Ints32
+    start: Ints  # (n + 1,) offsets of the n bags
+    key: NDArray[np.uint32]  # patterns of each, ascending
+    times: Ints32  # how often each occurs
 
     @classmethod
     def joined(cls, parts: Sequence["PatternCounts"]) -> "PatternCounts":
         """The bags of all parts."""
-        lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(counts.start) for counts in parts)])
-        key = np.concatenate([np.zeros(0, np.uint32), *(counts.key for counts in parts)])
-        return cls(offsets(lengths), key, np.concatenate([np.zeros(0, np.int32), *(counts.times for counts in parts)]))
+        none = cls(np.zeros(1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.int32))
+        starts, keys, times = zip(none, *parts, strict=True)
+        return cls(offsets(np.concatenate([*map(np.diff, starts)])), np.concatenate(keys), np.concatenate(times))
 
 
 def count_patterns(module: Module, bag: Ints) -> PatternCounts:
-    """Count the patterns of a module's functions.
-
-    Arrays:
-        bag: (num_functions,) int64 index of the bag that each function's patterns go into, -1 for none.
-    """
+    """Count the patterns of a module's functions, by the (num_functions,) bag that each one's go into, -1 for none."""
     num_bags = int(bag.max(initial=-1)) + 1
     statement_bag = bag[module.statement_function]
     rows = np.flatnonzero(statement_bag >= 0)
@@ -105,6 +95,13 @@ def count_patterns(module: Module, bag: Ints) -> PatternCounts:
     distinct, count = np.unique(np.concatenate(keys) if len(rows) else np.zeros(0, np.int64), return_counts=True)
     start = np.searchsorted(distinct >> 32, np.arange(num_bags + 1))
     return PatternCounts(start, (distinct & 0xFFFFFFFF).astype(np.uint32), count.astype(np.int32))
+
+
+def bags_of(module: Module, functions: Sequence[int] | Ints) -> Ints:
+    """(num_functions,) bags for `count_patterns`: each of some functions alone, in their order."""
+    bag = np.full(module.num_functions, -1)
+    bag[functions] = np.arange(len(functions))
+    return bag
 
 
 def _patterns(module: Module, rows: Ints, bag: Ints) -> list[tuple[Ints, Uint64Array]]:
@@ -155,10 +152,7 @@ def _amounts(rows: Ints, bag: Ints, operation: Uint64Array) -> tuple[Ints, Uint6
 
 
 def _value_flow(module: Module) -> tuple[Ints32, Ints32, Uint64Array]:
-    """Every use of a value: the statement that uses it, the one that makes it, and as which of its operands.
-
-    Operands whose order says nothing are all the first.
-    """
+    """Uses of values: who uses, who makes it, as which operand (where their order says nothing, all the first)."""
     known = np.flatnonzero(module.operand_definition >= 0)
     user = module.operand_statement[known]
     place = (known - module.operand_start[user]).astype(np.uint64)

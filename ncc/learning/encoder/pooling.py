@@ -13,7 +13,7 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from ncc.arrays import Floats32, Ints
+from ncc.arrays import Floats32
 from ncc.errors import InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
@@ -21,10 +21,13 @@ from ncc.ir.reader.optimized import optimize_if_needed
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
 from ncc.learning.encoder.linear import FORMAT, LinearEncoder
 from ncc.learning.encoder.network_numpy import LSTM_FORMAT, LSTMEncoder
+from ncc.learning.encoder.patterns import bags_of
 from ncc.learning.programs.table import own_functions, statement_literals
 
 AnyEncoder = LinearEncoder | LSTMEncoder | str | os.PathLike[str]
 """An encoder, or the folder that it is in."""
+
+Functions = Sequence[int] | None
 
 
 def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncoder:
@@ -62,21 +65,16 @@ def save_encoder(encoder: LinearEncoder | LSTMEncoder, folder: str | os.PathLike
 
 @dataclass(frozen=True, eq=False)
 class Pooler(ABC):
-    """Makes vectors of functions and modules.
-
-    Attributes:
-        embedding: Vectors of statements.
-        name: Value of ``--pooling``.
-    """
+    """Makes vectors of functions and modules."""
 
     embedding: Embedding
-    name: ClassVar[str]
+    name: ClassVar[str]  # the value of ``--pooling``
     kind: ClassVar[str]
 
     @property
     def model(self) -> Embedding | LinearEncoder | LSTMEncoder:
-        """The model that its vectors depend on."""
-        return self.embedding
+        """What its vectors depend on: its encoder, or else the embedding."""
+        return cast(Embedding, getattr(self, "encoder", self.embedding))
 
     @property
     def abstraction(self) -> Abstraction:
@@ -94,9 +92,7 @@ class Pooler(ABC):
         return f"{self.kind}-{self.model.fingerprint}"
 
     @abstractmethod
-    def vectors(
-        self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
-    ) -> Floats32:
+    def vectors(self, module: Module, functions: Functions = None, *, lookup: Lookup | None = None) -> Floats32:
         """Vectors of some functions, (num_functions, dim) float32, or of the whole module, (1, dim)."""
 
 
@@ -107,9 +103,7 @@ class MeanPooler(Pooler):
     name: ClassVar[str] = "mean"
     kind: ClassVar[str] = "mean"
 
-    def vectors(
-        self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
-    ) -> Floats32:
+    def vectors(self, module: Module, functions: Functions = None, *, lookup: Lookup | None = None) -> Floats32:
         """Average the vectors of all statements."""
         word = (lookup or self.embedding.look_up(module.texts).expand(module.text_id)).word
         table = self.embedding.vectors
@@ -117,13 +111,9 @@ class MeanPooler(Pooler):
             weight = np.bincount(word, minlength=len(table)) / len(word)
             used = np.flatnonzero(weight)
             return (weight[used] @ table[used].astype(np.float64)).astype(np.float32)[None, :]
-        if not len(functions):
-            return np.zeros((0, self.dim), np.float32)
-        parts = [word[module.function_start[index] : module.function_start[index + 1]] for index in functions]
-        counts = np.array([len(part) for part in parts])
-        starts = np.cumsum([0, *counts])[:-1]
-        sums = np.add.reduceat(table[np.concatenate(parts)].astype(np.float64), starts, axis=0)
-        return (sums / counts[:, None]).astype(np.float32)
+        parts = [word[slice(*module.function_start[index : index + 2])] for index in functions]
+        means = [table[part].mean(axis=0, dtype=np.float64) for part in parts]
+        return np.array(means, np.float32).reshape(-1, self.dim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,35 +128,19 @@ class EncoderPooler(Pooler):
     name: ClassVar[str] = "encoder"
     kind: ClassVar[str] = "encoder"
 
-    @property
-    def model(self) -> LinearEncoder:
-        """The encoder."""
-        return self.encoder
-
-    def vectors(
-        self,
-        module: Module,
-        functions: Sequence[int] | None = None,
-        *,
-        lookup: Lookup | None = None,  # noqa: ARG002 - patterns are not words
-    ) -> Floats32:
+    def vectors(self, module: Module, functions: Functions = None, *, lookup: Lookup | None = None) -> Floats32:  # noqa: ARG002 - patterns are not words
         """Encode bags of patterns."""
         optimized = optimize_if_needed(module, self.abstraction)
         if functions is None:
             whole = optimized or module
             return self.encoder.vectors(whole, own_functions(whole), "module")
         distinct, position = np.unique(np.asarray(functions, np.int64), return_inverse=True)
-        vectors = self._encode(module, distinct)
+        vectors = self.encoder.vectors(module, bags_of(module, distinct), "function")
         if optimized:
             indices = {name: index for index, name in enumerate(optimized.function_names)}
             now = np.array([indices.get(module.function_names[index], -1) for index in distinct.tolist()], np.int64)
-            vectors[now >= 0] = self._encode(optimized, now[now >= 0])
+            vectors[now >= 0] = self.encoder.vectors(optimized, bags_of(optimized, now[now >= 0]), "function")
         return vectors[position]
-
-    def _encode(self, module: Module, functions: Ints) -> Floats32:
-        bag = np.full(module.num_functions, -1)
-        bag[functions] = np.arange(len(functions))
-        return self.encoder.vectors(module, bag, "function")
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,14 +159,7 @@ class LSTMPooler(Pooler):
                 "is loaded; name the one that it was trained on"
             )
 
-    @property
-    def model(self) -> LSTMEncoder:
-        """The encoder."""
-        return self.encoder
-
-    def vectors(
-        self, module: Module, functions: Sequence[int] | None = None, *, lookup: Lookup | None = None
-    ) -> Floats32:
+    def vectors(self, module: Module, functions: Functions = None, *, lookup: Lookup | None = None) -> Floats32:
         """Read statements in order, and their literals."""
         word = (lookup or self.embedding.look_up(module.texts).expand(module.text_id)).word
         if functions is None:

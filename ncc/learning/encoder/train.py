@@ -5,24 +5,31 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ncc.arrays import Bools, Ints
 from ncc.errors import InputError, NccError, check_positive
+from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
+from ncc.learning.corpus.recipe import CorpusFile, Recipe, find_files, load_recipe
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.learning.encoder.config import EncoderTraining
-
-if TYPE_CHECKING:
-    from ncc.arrays import Bools, Ints
-    from ncc.learning.corpus.recipe import Recipe
-    from ncc.learning.embedding.embedding import AnyEmbedding, Embedding
-    from ncc.learning.encoder.batches import Sequences
-    from ncc.learning.encoder.linear import LinearEncoder
-    from ncc.learning.encoder.network_numpy import LSTMEncoder
-    from ncc.learning.programs.labelled import LabelledFiles
+from ncc.learning.encoder.linear import LinearEncoder
+from ncc.learning.encoder.linear_fit import LabelledPatterns, fit_encoder
+from ncc.learning.encoder.network_numpy import LSTMEncoder
+from ncc.learning.encoder.patterns import bags_of, count_patterns
+from ncc.learning.encoder.pooling import load_encoder, save_encoder
+from ncc.learning.programs.ir_cache import CachingCompiler, ProgramReader
+from ncc.learning.programs.labelled import LabelledFiles, choose_classes, labelled_files, programs_cache
+from ncc.learning.programs.names import is_library_function
+from ncc.learning.programs.table import ProgramTable, concatenate, describe_program, own_functions, table_of_functions
+from ncc.learning.training.ranks import barrier, process_group, rank_and_world, torch_threads, training_lock
+from ncc.system.files.reading import InputFile
+from ncc.system.files.writing import check_folder
 
 _MIN_STATEMENTS = 5
 _FILES_AT_A_TIME = 256
@@ -35,10 +42,10 @@ def train_encoder(
     classes: str = "1-64",
     per_class: int | None = None,
     levels: Sequence[str] = ("1",),
-    functions: "str | Path | Recipe | None" = None,
-    functions_from: "str | Path | LinearEncoder | None" = None,
+    functions: str | Path | Recipe | None = None,
+    functions_from: str | Path | LinearEncoder | None = None,
     clangs: Sequence[str | Path] = (),
-    embedding: "AnyEmbedding | None" = None,
+    embedding: AnyEmbedding | None = None,
     config: EncoderTraining = EncoderTraining(),
     jobs: int = 1,
     device: str = "cpu",
@@ -46,16 +53,8 @@ def train_encoder(
     data: str | None = None,
     card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
-) -> "LinearEncoder | LSTMEncoder":
+) -> LinearEncoder | LSTMEncoder:
     """Train the encoder: it places programs of a class, and builds of a function, near each other."""
-    from ncc.learning.corpus.recipe import load_recipe
-    from ncc.learning.embedding.embedding import load_embedding
-    from ncc.learning.encoder.network_numpy import LSTMEncoder
-    from ncc.learning.encoder.pooling import load_encoder, save_encoder
-    from ncc.learning.programs.labelled import choose_classes, labelled_files, programs_cache
-    from ncc.learning.training.ranks import rank_and_world
-    from ncc.system.files.writing import check_folder
-
     is_linear = config.model == "linear"
     check_positive(jobs=jobs, per_class=per_class)
     if missing := [str(clang) for clang in clangs if not shutil.which(clang)]:
@@ -90,9 +89,9 @@ def train_encoder(
 class _Code:
     """Code to learn from, compiled while it is read."""
 
-    files: "LabelledFiles"
+    files: LabelledFiles
     levels: Sequence[str]
-    recipe: "Recipe | None"
+    recipe: Recipe | None
     clangs: Sequence[str | Path]
     abstraction: Abstraction
     cache: Path
@@ -101,13 +100,8 @@ class _Code:
 
     def programs(self) -> Iterator[tuple[Module, int]]:
         """Modules of programs, each with the index of its class."""
-        from ncc.ir.frontend.options import CompileOptions
-        from ncc.learning.programs.ir_cache import ProgramReader
-        from ncc.system.files.reading import InputFile
-
-        readers = [
-            ProgramReader(CompileOptions(optimization=level), self.abstraction, self.cache) for level in self.levels
-        ]
+        options = [CompileOptions(optimization=level) for level in self.levels]
+        readers = [ProgramReader(each, self.abstraction, self.cache) for each in options]
         for reader in readers:
             reader.check_compiler()
         labelled = list(zip(self.files.paths, self.files.label.tolist(), strict=True))
@@ -124,10 +118,6 @@ class _Code:
 
     def builds(self) -> Iterator[tuple[Module, list[int], list[int]]]:
         """Modules of builds of files, each with its author's functions, and the labels that they have in all builds."""
-        from ncc.learning.corpus.recipe import CorpusFile, find_files
-        from ncc.learning.programs.ir_cache import CachingCompiler
-        from ncc.learning.programs.names import is_library_function
-
         assert self.recipe
         compiler = CachingCompiler(self.cache / "headers", self.cache / "ir")
         work = find_files(self.recipe)
@@ -177,34 +167,23 @@ class _Code:
 
 
 def _fit_linear(
-    code: _Code, known: "LinearEncoder | None", training: EncoderTraining, card: dict[str, Any]
-) -> "LinearEncoder":
-    from ncc.learning.encoder.linear_fit import LabelledPatterns, fit_encoder
-    from ncc.learning.encoder.patterns import count_patterns
-    from ncc.learning.programs.table import own_functions
-
+    code: _Code, known: LinearEncoder | None, training: EncoderTraining, card: dict[str, Any]
+) -> LinearEncoder:
     programs = LabelledPatterns.joined(
         (count_patterns(module, own_functions(module)), [label]) for module, label in code.programs()
     )
-
-    def bags(module: Module, functions: list[int]) -> "Ints":
-        bag = np.full(module.num_functions, -1)
-        bag[functions] = np.arange(len(functions))
-        return bag
-
     builds = known or LabelledPatterns.joined(
-        (count_patterns(module, bags(module, functions)), labels) for module, functions, labels in code.builds()
+        (count_patterns(module, bags_of(module, functions)), labels) for module, functions, labels in code.builds()
     )
     return fit_encoder(programs, builds, training, card=card, progress=code.tell)
 
 
 def _train_lstm(
-    output: Path, code: _Code, embedding: "Embedding", training: EncoderTraining, device: str, card: dict[str, Any]
-) -> "LSTMEncoder":
+    output: Path, code: _Code, embedding: Embedding, training: EncoderTraining, device: str, card: dict[str, Any]
+) -> LSTMEncoder:
     """Train on all ranks; the first one compiles, and the others read what it has compiled."""
+    from ncc.learning.encoder.batches import encode_programs  # these load torch
     from ncc.learning.encoder.contrastive import fit_contrastive
-    from ncc.learning.encoder.pooling import save_encoder
-    from ncc.learning.training.ranks import barrier, process_group, rank_and_world, torch_threads, training_lock
 
     checkpoint = output / "checkpoint.safetensors"
     losses: list[float] = []
@@ -217,11 +196,13 @@ def _train_lstm(
         rank = rank_and_world()[0]
         if rank:
             barrier()
-        data = _sequences(code, embedding, training.encoder.buckets)
+        table, label, is_function = _described(code)
         if not rank:
             barrier()
         encoder = fit_contrastive(
-            *data,
+            encode_programs(table, embedding, training.encoder.buckets),
+            label,
+            is_function,
             embedding.vectors.astype(np.float32),
             training,
             embedding_id=embedding.fingerprint,
@@ -237,11 +218,8 @@ def _train_lstm(
     return encoder
 
 
-def _sequences(code: _Code, embedding: "Embedding", buckets: int) -> "tuple[Sequences, Ints, Bools]":
-    """Sequences of programs, then of functions, their labels, and which are functions."""
-    from ncc.learning.encoder.batches import encode_programs
-    from ncc.learning.programs.table import concatenate, describe_program, table_of_functions
-
+def _described(code: _Code) -> tuple[ProgramTable, Ints, Bools]:
+    """Programs, then functions, their labels, and which are functions."""
     tables, labels = [], []
     for module, label in code.programs():
         tables.append(describe_program(module))
@@ -250,5 +228,4 @@ def _sequences(code: _Code, embedding: "Embedding", buckets: int) -> "tuple[Sequ
     for module, functions, numbers in code.builds():
         tables.append(table_of_functions(module).rows(np.array(functions)))
         labels += [first + number for number in numbers]
-    sequences = encode_programs(concatenate(tables), embedding, buckets)
-    return sequences, np.array(labels, np.int64), np.arange(len(labels)) >= num_programs
+    return concatenate(tables), np.array(labels, np.int64), np.arange(len(labels)) >= num_programs
