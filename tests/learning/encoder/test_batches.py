@@ -10,7 +10,6 @@ from tests.rooms import (
     HeadConfig,
     SequenceData,
     Sequences,
-    distinct_sequences,
     network_outputs,
 )
 
@@ -98,13 +97,6 @@ def test_data_that_differ_in_one_word_have_another_digest():
     digests = [SequenceData(sequences, np.arange(5)).digest() for sequences in (one, same, other)]
     assert digests[0] == digests[1] != digests[2]
     assert SequenceData(one, np.arange(5)[::-1].copy()).digest() != digests[0]
-
-
-def test_equal_sequences_are_one():
-    words = [np.array([1, 2]), np.array([3]), np.array([1, 2]), np.array([1])]
-    distinct, owner = distinct_sequences(words)
-    assert [sequence.tolist() for sequence in distinct] == [[1, 2], [3], [1]]
-    assert owner.tolist() == [0, 1, 0, 2]
 
 
 def test_an_epoch_has_every_sample_once_and_those_of_one_thing_share_a_sequence():

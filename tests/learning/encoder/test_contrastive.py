@@ -56,29 +56,6 @@ def test_two_ranks_have_the_loss_gradient_and_weights_of_one(run_ranks, tmp_path
             torch.testing.assert_close(found["tensors"][name], tensor, rtol=1e-3, atol=1e-5)
 
 
-def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path):
-    training = replace(TRAINING, word_dropout=0.2, dropout=0.2)
-    whole = _fit(training)
-    again = _fit(training)
-    assert np.array_equal(whole.projection, again.projection)
-
-    def stop(epoch: int, _loss: float) -> None:
-        if epoch == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        _fit(training, checkpoint=tmp_path / "kept", progress=stop)
-    epochs: list[int] = []
-    went_on = _fit(
-        training,
-        checkpoint=tmp_path / "kept",
-        progress=lambda epoch, _: epochs.append(epoch),
-    )
-    assert epochs == [3]
-    assert np.array_equal(whole.projection, went_on.projection)
-    assert np.array_equal(whole.vectors, went_on.vectors)
-
-
 def test_batches_have_both_sources_and_two_of_each_label():
     sequences, label, is_function, _ = SAMPLE["data"]()
     for share, functions in ((0.5, 4), (0.0, 0), (1.0, 7)):

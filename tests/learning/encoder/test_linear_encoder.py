@@ -1,7 +1,6 @@
 """The encoder of functions and modules: fitted, written, read, and what it finds alike."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +15,9 @@ from tests.rooms import (
     PatternCounts,
     compile_source,
     fit_encoder,
-    load_encoder,
     load_pooler,
     optimize_if_needed,
     read_module,
-    save_encoder,
 )
 from tests.support.refuses import refuses
 
@@ -59,19 +56,6 @@ def test_bags_of_a_class_are_near_each_other(encoder: LinearEncoder) -> None:
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -1)
     assert (programs.label[cosines.argmax(axis=1)] == programs.label).mean() > 0.95
-
-
-def test_the_same_data_and_seed_give_the_same_encoder(encoder: LinearEncoder) -> None:
-    again = fit_encoder(groups(4, 20, 1), groups(12, 6, 2), TRAINING)
-    assert again.fingerprint == encoder.fingerprint
-
-
-def test_it_is_read_as_it_was_written(encoder: LinearEncoder, tmp_path: Path) -> None:
-    save_encoder(encoder, tmp_path)
-    read = load_encoder(tmp_path)
-    assert read.fingerprint == encoder.fingerprint
-    assert (read.card["command"], read.card["builds"], read.card["classes"]) == ("a test", 72, 4)
-    assert load_encoder(read) is read
 
 
 def test_too_few_classes_or_patterns_are_refused() -> None:

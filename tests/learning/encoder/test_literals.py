@@ -46,14 +46,6 @@ def test_literals_of_a_statement(case):
     assert _literals(line, before.replace(" \\\\ ", "\n")) == _hashes(*expected)
 
 
-def test_functions_headers_say_nothing_of_their_own():
-    module = read_module(
-        b"define dso_local i32 @f2(ptr align 8 dereferenceable(24) %0, i32 signext %1) local_unnamed_addr #3 "
-        b"align 16 !dbg !44 {\n  ret i32 %1\n}\n"
-    )
-    assert _of(module) == [[], []]
-
-
 def test_a_string_and_a_number_of_the_same_characters_differ():
     string = _literals("%r = load i8, ptr @s", r'@s = constant [3 x i8] c"12\00"')
     number = _literals("%r = add i32 %n, 12")
@@ -93,17 +85,6 @@ define i32 @f(i32 %n) {
         assert (start.dtype, literal.dtype) == (np.dtype(np.int32), np.dtype(np.uint32))
         assert start.tolist() == np.cumsum([0, *(len(everything[number]) for number in chosen)]).tolist()
         assert literal.tolist() == [value for number in chosen for value in everything[number]]
-
-
-def test_printf_and_puts_of_one_string_have_it_in_common():
-    text = b'#include <stdio.h>\nint main(void) { printf("hello, 3 worlds\\n"); return 0; }\n'
-    found = []
-    for level in ("-O0", "-O1"):
-        module = read_module(compile_source(text, CompileOptions(language="c", optimization=level)).ir)
-        (call,) = (number for number in range(module.num_statements) if " call " in module.statement_text(number))
-        found.append(_of(module)[call])
-    string = _hashes("string hello, 3 worlds", "piece hello", "piece 3", "piece worlds")
-    assert found == [_hashes(f"name {name}") + string for name in ("printf", "puts")]
 
 
 def test_literals_of_a_program_outlive_optimization():

@@ -170,28 +170,6 @@ def test_what_was_learnt_goes_into_another_network():
         assert torch.equal(other(*batch), one(*batch))
 
 
-@pytest.mark.parametrize(
-    ("kind", "wrong"),
-    [
-        (EncoderConfig, {"hidden": 0}),
-        (EncoderConfig, {"layers": 0}),
-        (EncoderConfig, {"buckets": -1}),
-        (EncoderConfig, {"dropout": 1.0}),
-        (EncoderConfig, {"word_dropout": -0.1}),
-        (EncoderConfig, {"pooling": ()}),
-        (EncoderConfig, {"pooling": ("mean", "mean")}),
-        (EncoderConfig, {"pooling": ("sum",)}),
-        (EncoderConfig, {"memory": 1}),
-        (HeadConfig, {"dense": 0}),
-        (HeadConfig, {"norm": "none"}),
-        (HeadConfig, {"dense_dropout": 1.5}),
-    ],
-)
-def test_sizes_out_of_range_are_refused(kind, wrong):
-    with refuses(InputError, *wrong):
-        kind(**wrong)
-
-
 @pytest.mark.parametrize("change", [{"layers": 1}, {"layers": 3}, {"layers": 10**9}, {"bidirectional": True}], ids=str)
 def test_another_encoder_is_refused(change):
     with refuses(InputError):

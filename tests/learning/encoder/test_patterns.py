@@ -104,9 +104,3 @@ def test_each_function_goes_into_its_bag() -> None:
     assert apart.times[second].tolist() == alone.times.tolist()
     left_out = count_patterns(both, np.array([0, -1]))
     assert left_out.key.tolist() == alone.key.tolist()
-
-
-def test_no_functions_have_no_patterns() -> None:
-    found = count_patterns(module(b"declare void @f()\n"), np.zeros(0, np.int64))
-    assert len(found.key) == 0
-    assert found.start.tolist() == [0]

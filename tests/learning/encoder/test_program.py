@@ -7,7 +7,6 @@ import pytest
 
 from tests.rooms import (
     OPCODES,
-    Abstraction,
     CompileOptions,
     Module,
     ProgramTable,
@@ -96,19 +95,6 @@ def test_all_is_kept_where_there_is_nothing_else():
     program = describe_program(module)
     _check(program, module)
     assert len(program.text_id) == module.num_statements == 7
-
-
-def test_a_module_without_functions_is_an_empty_program():
-    program = describe_program(read_module(b"@s = constant i32 1\ndeclare void @f()\n"))
-    assert (program.texts, len(program.text_id), len(program.opcode), len(program.literal)) == ((), 0, 0, 0)
-    assert program.literal_start.tolist() == [0]
-
-
-@pytest.mark.parametrize(("limit", "structure"), [(16, "{ i32, float, ptr }"), (2, "{...}")])
-def test_texts_are_those_of_the_abstraction(limit, structure):
-    text = b"define i32 @main() {\n  %p = alloca { i32, float, ptr }\n  ret i32 0\n}\n"
-    module = read_module(text, abstraction=Abstraction(max_struct_fields=limit))
-    assert describe_program(module).texts == ("define i32 <@ID>()", f"<%ID> = alloca {structure}", "ret i32 <INT>")
 
 
 def test_the_functions_of_a_program_of_cpp():

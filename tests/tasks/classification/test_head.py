@@ -17,6 +17,7 @@ from tests.rooms import (
     program_encoder,
     program_head,
 )
+from tests.support.refuses import refuses
 
 WORDS, DIM, BUCKETS = 40, 10, 64
 CLASSES = ("1", "A+B", "π ≤ 4", "10", "none")
@@ -72,17 +73,6 @@ def test_scores_are_those_of_both_parts(factor):
         assert np.ptp(ngrams) > 0.1
 
 
-@pytest.mark.parametrize("temperature", [1.0, 2.5, 0.001])
-def test_probabilities(temperature):
-    head = _head(temperature=temperature)
-    for program in _programs(1, 5, 60):
-        found = head.predict(program)
-        assert (found.shape, found.dtype) == ((len(CLASSES),), np.dtype(np.float64))
-        assert found.sum() == pytest.approx(1, abs=1e-12)
-        scores = torch.from_numpy(head.scores(program)) / temperature
-        assert found == pytest.approx(scores.softmax(dim=0).numpy(), abs=1e-9)
-
-
 def test_the_scores_of_several_levels_are_averaged():
     head, views = _head(temperature=2.0), _programs(5, 60, 9)
     scores = torch.from_numpy(np.stack([head.scores(view) for view in views])).mean(dim=0)
@@ -104,21 +94,15 @@ def test_the_threshold_decides_what_fits(lengths):
     assert fits == [True, True, True, False, False]
 
 
-def test_levels_are_those_of_training():
-    assert _head(levels=("-O1", "-O0")).levels == ("-O1", "-O0")
-    assert _head().levels == ("-O1",)
-
-
 @pytest.mark.parametrize(
     ("change", "counts"),
     [
-        ({"classes": CLASSES[1:]}, r"\[5, 5, 4\]"),
-        ({"classes": (*CLASSES, "one more")}, r"\[5, 5, 6\]"),
-        ({"ngrams": _ngrams(4)}, r"\[5, 4, 5\]"),
-        ({"network": _network(6)}, r"\[6, 5, 5\]"),
+        ({"classes": CLASSES[1:]}, "[5, 5, 4]"),
+        ({"ngrams": _ngrams(4)}, "[5, 4, 5]"),
+        ({"network": _network(6)}, "[6, 5, 5]"),
     ],
-    ids=["fewer-names", "more-names", "ngrams", "network"],
+    ids=["names", "ngrams", "network"],
 )
 def test_parts_of_different_classes_are_refused(change, counts):
-    with pytest.raises(InputError, match=f"network, n-grams and names are of {counts} classes"):
+    with refuses(InputError, "classes", counts):
         _head(**change)

@@ -11,23 +11,15 @@ from tests.rooms import (
     ClassifierHead,
     CompileOptions,
     EncoderNetwork,
-    FileState,
-    LabelledFiles,
     NgramModel,
     ProgramNetwork,
     classify,
     compile_source,
     describe_program,
-    extracted,
-    find_labelled_files,
-    load_classifier,
     load_embedding,
     load_program,
-    load_programs,
     program_encoder,
     program_head,
-    split_samples,
-    verify,
 )
 from tests.support.refuses import refuses
 
@@ -137,13 +129,6 @@ def test_ir_is_read_once_as_it_is(untrained, tmp_path):
     )
 
 
-def test_a_class_without_a_title_is_called_by_its_label(untrained):
-    answer = classify(GREATEST_DIVISOR, head=untrained, options=CompileOptions(language="c++"))
-    assert {(share.label, share.title) for share in answer.classes} == {("one", None), ("other", None)}
-    assert str(answer.classes[0]) == f"{answer.classes[0].label} ({answer.classes[0].probability:.1%})"
-    assert {share["title"] for share in answer.to_dict()["classes"]} == {None}
-
-
 def test_what_can_not_be_classified_is_refused(untrained):
     options = CompileOptions(language="c++")
     with refuses(InputError, "function"):
@@ -152,35 +137,3 @@ def test_what_can_not_be_classified_is_refused(untrained):
         classify("int main( {\n", head=untrained, options=options)
     with refuses(AssetError, "embedding"):
         classify(GREATEST_DIVISOR, head=replace(untrained, embedding_id="another"), options=options)
-
-
-@pytest.mark.full
-def test_real_programs_are_recognised():
-    if any(file.state is FileState.MISSING for file in verify("poj104").files):
-        pytest.skip("no local copy of the dataset poj104 (set NCC_DATA)")
-    files = find_labelled_files(extracted("poj104", "poj104.tar.xz") / "poj104")
-    rows = np.arange(0, len(files.paths), 950)
-    few = LabelledFiles(tuple(files.paths[row] for row in rows.tolist()), files.label[rows], files.classes)
-    right = [
-        classify(path).classes[0].label == files.classes[label]
-        for path, label in zip(few.paths, few.label.tolist(), strict=True)
-    ]
-    assert len(right) == 50
-    assert np.mean(right) >= 0.94
-
-
-@pytest.mark.hours
-@pytest.mark.timeout(0)
-def test_the_head_does_no_worse_on_its_test_programs_than_its_card_says(tmp_path):
-    """Compiles all of POJ-104 at all levels: more than an hour. A head that was trained further has seen them."""
-    if any(file.state is FileState.MISSING for file in verify("poj104").files):
-        pytest.skip("no local copy of the dataset poj104 (set NCC_DATA)")
-    head, embedding = load_classifier(), load_embedding()
-    files = find_labelled_files(extracted("poj104", "poj104.tar.xz") / "poj104")
-    samples = load_programs(files, head.levels, abstraction=embedding.abstraction, cache=tmp_path, jobs=2)
-    split = split_samples(samples)
-    right = [
-        classify(files.paths[samples.row[row]]).classes[0].label == samples.classes[samples.label[row]]
-        for row in split.test.tolist()
-    ]
-    assert np.mean(right) >= head.card["test_accuracy"]["all levels together"] - 2e-3

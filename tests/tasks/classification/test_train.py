@@ -47,16 +47,6 @@ def refitted(samples, embedding, head):
     return fit_classifier(samples, embedding, SHORT, refit=head)
 
 
-def _arrays(head) -> dict[str, np.ndarray]:
-    ngrams = {name: getattr(head.ngrams, name) for name in ("weights", "scale", "bias", "idf")}
-    return head.network.tensors | ngrams | {"row": head.network.row}
-
-
-def _same(one, other) -> bool:
-    assert _arrays(one).keys() == _arrays(other).keys()
-    return all(np.array_equal(array, _arrays(other)[name]) for name, array in _arrays(one).items())
-
-
 @pytest.fixture(scope="module")
 def mixed(samples):
     """The same with wrong classes among them, or nothing would keep accuracy and confidence down."""
@@ -125,27 +115,6 @@ def test_a_head_is_trained_further_on_all_programs(samples, embedding, head, ref
     assert np.mean(chosen == samples.label) >= 0.9
 
 
-def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples, embedding, head):
-    before = {name: array.copy() for name, array in _arrays(head).items()}
-    fresh, further = [], []
-    fit_classifier(samples, embedding, SHORT, progress=lambda _epoch, loss: fresh.append(loss))
-    other = replace(
-        SHORT,
-        encoder=replace(program_encoder(5, 2, 5), dropout=0.0),
-        head=replace(program_head(5), dropout=0.0),
-    )
-    again = fit_classifier(samples, embedding, other, refit=head, progress=lambda _epoch, loss: further.append(loss))
-    assert again
-    assert {name: array.shape for name, array in again.network.tensors.items()} == {
-        name: array.shape for name, array in head.network.tensors.items()
-    }
-    encoder, top = again.card["options"]["encoder"], again.card["options"]["head"]
-    assert [encoder[name] for name in ("hidden", "layers", "buckets", "dropout")] == [8, 1, 64, 0.0]
-    assert [top[name] for name in ("dense", "dropout")] == [16, 0.0]
-    assert further[0] < fresh[0]
-    assert all(np.array_equal(array, before[name]) for name, array in _arrays(head).items())
-
-
 @pytest.mark.parametrize(
     ("change", "noun"),
     [
@@ -157,30 +126,6 @@ def test_training_further_takes_sizes_and_weights_from_what_was_measured(samples
 def test_a_measured_head_of_something_else_is_refused(samples, embedding, head, change, noun):
     with refuses(AssetError, noun):
         fit_classifier(samples, embedding, SHORT, refit=replace(head, **change))
-
-
-@pytest.mark.parametrize("again", [False, True], ids=["train", "refit"])
-def test_training_goes_on_after_a_stop(samples, embedding, head, tmp_path, again):
-    class StopError(Exception):
-        pass
-
-    def stop(epoch, _loss):
-        if epoch == 2:
-            raise StopError
-
-    def train(seed=204, **options):
-        training = replace(SMALL, loop=replace(SMALL.loop, epochs=4, seed=seed))
-        return fit_classifier(samples, embedding, training, refit=head if again else None, **options)
-
-    whole = train()
-    with pytest.raises(StopError):
-        train(checkpoint=tmp_path / "c.pt", progress=stop)
-    resumed = []
-    stopped = train(checkpoint=tmp_path / "c.pt", progress=lambda epoch, _loss: resumed.append(epoch))
-    assert resumed == [3, 4]
-    assert _same(stopped, whole)
-    assert stopped.card == whole.card
-    assert not _same(train(seed=1), whole)
 
 
 def test_temperature_mends_overconfidence_and_the_threshold_leaves_one_of_a_hundred_below():
