@@ -9,7 +9,7 @@ of branches by opcode).
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -40,14 +40,6 @@ class Loop:
     header: int
     blocks: frozenset[int]
     trip_count: int | None
-
-
-@dataclass(frozen=True, eq=False)
-class DivergentBlocks:
-    """Whether a branch that depends on the thread decides on a block, or ends a loop around it, (num_blocks,) bool."""
-
-    region: Bools
-    loop: Bools
 
 
 @lru_cache(maxsize=8)
@@ -90,28 +82,27 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
     )
 
 
-def find_divergent_blocks(module: Module, function: int, stride: Floats, loops: Sequence[Loop]) -> DivergentBlocks:
-    """Find the blocks between a branch on a value of a stride, (num_nodes,) float64, and its post-dominator."""
+def divergent_branches(module: Module, function: int, stride: Floats) -> list[int]:
+    """Blocks that end in a branch on a value of a stride, (num_nodes,) float64."""
+    following, conditions = successors(module, function), _conditions(module, function).items()
+    return [block for block, node in conditions if len(set(following[block])) > 1 and node >= 0 and stride[node]]
+
+
+def divergent_blocks(module: Module, function: int, stride: Floats) -> Bools:
+    """Whether a block is between a divergent branch and its post-dominator, (num_blocks,) bool."""
     import networkx as nx
 
-    following, condition = successors(module, function), _conditions(module, function)
-    first = int(module.function_block[function])
-    region, loop = np.zeros(len(following), bool), np.zeros(len(following), bool)
-    branches = [
-        block for block, node in condition.items() if len(set(following[block])) > 1 and node >= 0 and stride[node]
-    ]
+    following, first = successors(module, function), int(module.function_block[function])
+    region = np.zeros(len(following), bool)
     backwards: nx.DiGraph[int] = nx.DiGraph()
     backwards.add_node(_EXIT)
     for block, targets in following.items():
         backwards.add_edges_from((target, block) for target in targets or [_EXIT])
     end = nx.immediate_dominators(backwards, _EXIT)  # the first block that all paths pass; none where they never end
     walk = _Walk(len(following))
-    for block in branches:
+    for block in divergent_branches(module, function, stride):
         region[[other - first for other in walk.reach(following, following[block], end.get(block, _EXIT))]] = True
-    for natural_loop in loops:
-        if any(set(following[block]) - natural_loop.blocks for block in natural_loop.blocks.intersection(branches)):
-            loop[[block - first for block in natural_loop.blocks]] = True
-    return DivergentBlocks(region, loop)
+    return region
 
 
 def branch_probability(module: Module, condition: int) -> float:

@@ -59,10 +59,9 @@ class _Operation(NamedTuple):
     kind: str
     latency: float
     issue_cycles: float
-    lanes: float
 
 
-_NOTHING = _Operation("nothing", 0.0, 0.0, 0.0)
+_NOTHING = _Operation("nothing", 0.0, 0.0)
 
 
 def cpu_cycles(work: Work) -> Floats:
@@ -106,7 +105,7 @@ class _Function:
         for statement, weight in weights.items():
             inst, operation = operations[statement]
             runs[inst.block] = weight
-            self.amounts[operation.kind] += weight * operation.lanes
+            self.amounts[operation.kind] += weight * inst.lanes
             if inst.block in innermost:
                 issued[innermost[inst.block]] += weight * operation.issue_cycles
             else:
@@ -178,4 +177,4 @@ def _operation(inst: Instruction) -> _Operation:
         kind = "whole_division"
     elif kind in ("fdiv", "frem"):
         kind = "division"
-    return _Operation(kind, latency, issue_cycles, inst.lanes)
+    return _Operation(kind, latency, issue_cycles)

@@ -246,7 +246,14 @@ class _Counting:
                 amounts += _access_amounts(accesses)
                 amounts += [("atomic", 1.0)] * (inst.opcode in ("atomicrmw", "cmpxchg"))
             elif inst.opcode == "call" and inst.called_function >= 0:
-                calls.append(self._called(inst, weight))
+                formal = self.module.operands(int(self.module.function_start[inst.called_function]))
+                pairs = [(node, value) for node, value in zip(formal, inst.arguments, strict=False) if value >= 0]
+                strides = {node: float(self.stride[value]) for node, value in pairs}
+                spaces = {node: self.spaces.find(value) for node, value in pairs}
+                values = self.execution.argument_values(inst) if self.execution else []
+                known = dict(zip(formal, values, strict=False))
+                caller, depth = (self.call, inst.statement), self.call.depth + 1
+                calls.append(_Call(inst.called_function, weight, strides, spaces, known, caller, depth))
             elif inst.opcode == "call":
                 accesses = accesses_of(inst, self.stride, self.spaces)
                 if self.execution and not accesses and _TENSOR.search(inst.callee or inst.source):
@@ -273,19 +280,6 @@ class _Counting:
                 yield f"{precision}_flops", amount
         if amount := integer_operations_of(inst):
             yield "integer_operations", amount
-
-    def _called(self, inst: Instruction, weight: float) -> _Call:
-        formal = self.module.operands(int(self.module.function_start[inst.called_function]))
-        pairs = [(node, value) for node, value in zip(formal, inst.arguments, strict=False) if value >= 0]
-        return _Call(
-            inst.called_function,
-            weight,
-            {node: float(self.stride[value]) for node, value in pairs},
-            {node: self.spaces.find(value) for node, value in pairs},
-            dict(zip(formal, self.execution.argument_values(inst), strict=False)) if self.execution else {},
-            (self.call, inst.statement),
-            self.call.depth + 1,
-        )
 
     def _count_loops(self) -> None:
         """Count loops; find how often each block runs if their ends are constants, and its depth."""

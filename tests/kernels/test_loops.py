@@ -30,58 +30,70 @@ def loops(blocks: str) -> dict[str, tuple[str, int | None]]:
     }
 
 
-def test_straight_code_and_branches_have_no_loops() -> None:
-    assert loops("only: ret void") == {}
-    assert loops("a: br i1 %c, label %b, label %d\nb: br label %d\nd: ret void") == {}
-
-
-def test_a_block_that_goes_to_itself() -> None:
-    assert loops("a: br label %b\nb: br i1 %c, label %b, label %d\nd: ret void") == {"b": ("b", None)}
-
-
-def test_nested_loops_hold_the_inner_ones_blocks() -> None:
-    nested = """
-    entry: br label %outer
-    outer: br i1 %c, label %middle, label %exit
-    middle: br label %inner
-    inner: br i1 %c, label %inner, label %latch
-    latch: br label %outer
-    exit: ret void
-    """
-    assert loops(nested) == {"outer": ("outer middle inner latch", None), "inner": ("inner", None)}
-
-
-def test_two_latches_of_one_header_make_one_loop() -> None:
-    two = """
-    entry: br label %head
-    head: br i1 %c, label %left, label %right
-    left: br label %head
-    right: br i1 %c, label %head, label %exit
-    exit: ret void
-    """
-    assert loops(two) == {"head": ("head left right", None)}
-
-
-def test_a_cycle_that_is_entered_in_two_places_is_no_natural_loop() -> None:
-    two_entries = """
-    entry: br i1 %c, label %a, label %b
-    a: br label %b
-    b: br i1 %c, label %a, label %exit
-    exit: ret void
-    """
-    assert loops(two_entries) == {}
-
-
-def test_unreachable_blocks_have_no_loops_and_are_in_none() -> None:
-    unreachable = """
-    entry: br label %head
-    head: br i1 %c, label %body, label %exit
-    body: br label %head
-    exit: ret void
-    dead: br label %body
-    spin: br label %spin
-    """
-    assert loops(unreachable) == {"head": ("head body", None)}
+@pytest.mark.parametrize(
+    ("blocks", "expected"),
+    [
+        ("only: ret void", {}),
+        ("a: br i1 %c, label %b, label %d\nb: br label %d\nd: ret void", {}),
+        ("a: br label %b\nb: br i1 %c, label %b, label %d\nd: ret void", {"b": ("b", None)}),
+        (
+            """
+            entry: br label %outer
+            outer: br i1 %c, label %middle, label %exit
+            middle: br label %inner
+            inner: br i1 %c, label %inner, label %latch
+            latch: br label %outer
+            exit: ret void
+            """,
+            {"outer": ("outer middle inner latch", None), "inner": ("inner", None)},
+        ),
+        (  # two latches of one header
+            """
+            entry: br label %head
+            head: br i1 %c, label %left, label %right
+            left: br label %head
+            right: br i1 %c, label %head, label %exit
+            exit: ret void
+            """,
+            {"head": ("head left right", None)},
+        ),
+        (  # a cycle that is entered in two places
+            """
+            entry: br i1 %c, label %a, label %b
+            a: br label %b
+            b: br i1 %c, label %a, label %exit
+            exit: ret void
+            """,
+            {},
+        ),
+        (  # unreachable blocks
+            """
+            entry: br label %head
+            head: br i1 %c, label %body, label %exit
+            body: br label %head
+            exit: ret void
+            dead: br label %body
+            spin: br label %spin
+            """,
+            {"head": ("head body", None)},
+        ),
+        (  # the largest way out counts, and comparisons inside do not
+            """
+            entry: br label %head
+            head: %a = icmp eq i32 %n, 10; br i1 %a, label %exit, label %body
+            body: %b = icmp eq i32 %n, 1000; br i1 %b, label %then, label %latch
+            then: br label %latch
+            latch: %d = icmp eq i32 %n, 20; br i1 %d, label %exit, label %head
+            exit: ret void
+            """,
+            {"head": ("head body then latch", 20)},
+        ),
+        ("a: br label %b\nb: switch i32 %n, label %b [ i32 9, label %d ]\nd: ret void", {"b": ("b", None)}),
+        ("a: br label %b\nb: br i1 true, label %b, label %d\nd: ret void", {"b": ("b", None)}),
+    ],
+)
+def test_natural_loops(blocks: str, expected: dict[str, tuple[str, int | None]]) -> None:
+    assert loops(blocks) == expected
 
 
 @pytest.mark.parametrize(
@@ -103,23 +115,6 @@ def test_trips_are_what_the_counter_is_compared_with(comparison: str, trips: int
     exit: ret void
     """  # noqa: E501
     assert loops(counted) == {"body": ("body", trips)}
-
-
-def test_the_largest_way_out_counts_and_comparisons_inside_do_not() -> None:
-    several = """
-    entry: br label %head
-    head: %a = icmp eq i32 %n, 10; br i1 %a, label %exit, label %body
-    body: %b = icmp eq i32 %n, 1000; br i1 %b, label %then, label %latch
-    then: br label %latch
-    latch: %d = icmp eq i32 %n, 20; br i1 %d, label %exit, label %head
-    exit: ret void
-    """
-    assert loops(several) == {"head": ("head body then latch", 20)}
-
-
-def test_a_loop_left_by_a_switch_or_a_constant_has_no_trips() -> None:
-    assert loops("a: br label %b\nb: switch i32 %n, label %b [ i32 9, label %d ]\nd: ret void") == {"b": ("b", None)}
-    assert loops("a: br label %b\nb: br i1 true, label %b, label %d\nd: ret void") == {"b": ("b", None)}
 
 
 def test_successors_of_every_terminator() -> None:

@@ -442,13 +442,6 @@ def test_loops_of_loops_have_finite_counts() -> None:
     assert max(one.weight for one in found.statements) == 1e12
 
 
-def test_a_module_of_declarations_has_no_kernel_to_profile() -> None:
-    module = read_module(DECLARATIONS.encode())
-    assert module.num_functions == 0
-    with pytest.raises(IndexError):
-        count_work(module, 0)
-
-
 def test_unreachable_blocks_count_once() -> None:
     found = profile("  ret void\ndead:\n  %a = fadd float %x, %b\n  %b = fadd float %x, %a\n  br label %dead\nend:")
     assert counts(found) == {"float": 2, "flops": 2} == counts(found, "dynamic")

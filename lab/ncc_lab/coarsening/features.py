@@ -17,7 +17,7 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import thread_strides
-from ncc.kernels.control_flow import find_divergent_blocks, find_loops
+from ncc.kernels.control_flow import divergent_blocks, divergent_branches, find_loops, successors
 from ncc.kernels.instructions import size_of_type
 
 FEATURE_NAMES = (
@@ -51,18 +51,22 @@ def coarsening_features(module: Module, function: int | None = None) -> Floats:
         function = module.first_kernel
     stride = thread_strides(module, function)
     loops = find_loops(module, function)
-    divergent = find_divergent_blocks(module, function, stride, loops)
+    divergent = divergent_blocks(module, function, stride)
+    branches, following = divergent_branches(module, function, stride), successors(module, function)
     first_block = int(module.function_block[function])
     depth = np.zeros(int(module.function_block[function + 1]) - first_block, np.int64)
+    in_divergent_loop = np.zeros(len(depth), bool)
     for loop in loops:
-        depth[[block - first_block for block in loop.blocks]] += 1
+        members = [block - first_block for block in loop.blocks]
+        depth[members] += 1
+        in_divergent_loop[members] |= any(set(following[block]) - loop.blocks for block in loop.blocks & set(branches))
     sums: defaultdict[str, float] = defaultdict(float)
     statements = module.body(function)
     for statement in statements:
         block = int(module.basic_block[statement]) - first_block
         weight = _TRIPS ** min(int(depth[block]), _DEEPEST)
         kinds = _kinds(module, statement, stride)
-        kinds += ["divergent"] * bool(divergent.region[block]) + ["divergent_loop"] * bool(divergent.loop[block])
+        kinds += ["divergent"] * bool(divergent[block]) + ["divergent_loop"] * bool(in_divergent_loop[block])
         for kind in kinds:
             sums[kind] += weight
     values, accesses = max(sums["value"], 1.0), max(sums["access"], 1.0)

@@ -9,7 +9,6 @@ Reference: Cummins et al., Synthesizing Benchmarks for Predictive Modeling, CGO 
 import math
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -129,17 +128,6 @@ class _Run:
         written = [index for index in self.given if not session.arguments[index].is_const]
         self.written = {index: np.empty_like(self.given[index]) for index in written}
 
-    @property
-    def transfer_bytes(self) -> int:
-        """Bytes to the device and back."""
-        return sum(values.nbytes for arrays in (self.given, self.written) for values in arrays.values())
-
-    def _bands(self) -> Iterator[tuple[int, Any, int]]:
-        """Index, buffer and offset of each guard band."""
-        for index, parent in self.parents.items():
-            for offset in (0, _GUARD_BYTES + self.given[index].nbytes):
-                yield index, parent, offset
-
     def run(self) -> tuple[float, float, float]:
         """Copy to the device, run, copy back; milliseconds by the wall clock, of the kernel, of the copies."""
         import pyopencl as cl
@@ -161,10 +149,12 @@ class _Run:
 
         queue, band = self._session.queue, np.full(_GUARD_BYTES, byte, np.uint8)
         after = np.empty_like(band)
-        for _, parent, offset in self._bands():
+        ends = {index: (0, _GUARD_BYTES + values.nbytes) for index, values in self.given.items()}
+        bands = [(index, parent, offset) for index, parent in self.parents.items() for offset in ends[index]]
+        for _, parent, offset in bands:
             cl.enqueue_copy(queue, parent, band, dst_offset=offset)
         self.run()
-        for index, parent, offset in self._bands():
+        for index, parent, offset in bands:
             cl.enqueue_copy(queue, after, parent, src_offset=offset)
             if (after != band).any():
                 name = self._session.arguments[index].name
@@ -276,7 +266,7 @@ class _Session:
             device=request.device.name,
             global_size=math.prod(nd_range.global_size),
             local_size=math.prod(nd_range.local_size),
-            transfer_bytes=run.transfer_bytes,
+            transfer_bytes=sum(values.nbytes for values in (*run.given.values(), *run.written.values())),
             time_ms=time_ms,
             kernel_ms=kernel_ms,
             transfer_ms=transfer_ms,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import thread_strides
-from ncc.kernels.control_flow import find_divergent_blocks, find_loops
+from ncc.kernels.control_flow import divergent_blocks, find_loops
 
 LOOP_WEIGHT = 10.0
 """Weight of a loop's statements, again for each loop around it; 5 and 20 gain the same, 1 gains 0.03 less."""
@@ -23,12 +23,11 @@ def divergent_share(module: Module, function: int | None = None) -> float:
     """Weighted share of a kernel's statements in divergent regions; of the module's first kernel by default."""
     if function is None:
         function = module.first_kernel
-    loops = find_loops(module, function)
-    divergent = find_divergent_blocks(module, function, thread_strides(module, function), loops)
+    divergent = divergent_blocks(module, function, thread_strides(module, function))
     first_block = int(module.function_block[function])
-    depth = np.zeros(len(divergent.region), np.int64)
-    for loop in loops:
+    depth = np.zeros(len(divergent), np.int64)
+    for loop in find_loops(module, function):
         depth[[block - first_block for block in loop.blocks]] += 1
     block = module.basic_block[module.body(function)] - first_block
     weight = LOOP_WEIGHT ** np.minimum(depth, MAX_LOOP_DEPTH)[block]
-    return float(weight[divergent.region[block]].sum() / max(weight.sum(), 1.0))
+    return float(weight[divergent[block]].sum() / max(weight.sum(), 1.0))

@@ -66,21 +66,6 @@ def test_kernels_and_sizes_take_turns(pretended, tmp_path):
     assert len({kernel for kernel, _ in first}) >= 3
 
 
-def test_a_device_that_vanishes_leaves_what_was_measured(pretended, tmp_path, monkeypatch):
-    measure = KernelTimer.measure
-
-    def vanish(self, device, size, wgsize):
-        if len(pretended) == 4:
-            raise NccError("the driver broke")
-        return measure(self, device, size, wgsize)
-
-    monkeypatch.setattr(KernelTimer, "measure", vanish)
-    monkeypatch.setattr(KernelTimer, "is_connected", lambda *_: False)
-    with refuses(NccError, "slow start is gone", "times.parquet", "4 rows"):
-        ncc.calibrate(tmp_path, kernels=FILES[1:])
-    assert len(MeasuredTable.load(tmp_path / "times.parquet").rows) == 4
-
-
 @pytest.mark.parametrize(
     ("kind", "options", "nouns"),
     [
