@@ -67,9 +67,8 @@ def thread_strides(
 ) -> Floats:
     """Strides of all values of a function by node, (num_nodes,) float64; 0 for other nodes.
 
-    Values that depend on the thread only by the path that it took (the phi behind a divergent branch) count as the same
-    in all threads. With ``keep_clamped``, a value within limits that all threads share keeps its stride; heads for
-    devices were trained without.
+    A phi behind a divergent branch counts as the same in all threads. With ``keep_clamped``, a value within limits that
+    all threads share keeps its stride; heads for devices were trained without.
     """
     return _Strides(module, function, arguments or {}, {}, 0, keep_clamped).stride[:-1]
 
@@ -384,10 +383,7 @@ def base_argument(module: Module, pointer: int, arguments: Sequence[int]) -> int
 
 
 def accesses_of(inst: Instruction, stride: Floats, spaces: PointerSpaces) -> list[Access]:
-    """What a load, a store, an atomic operation or a call of a function without a body accesses.
-
-    ``stride``, (num_nodes,) float64, is `thread_strides`.
-    """
+    """What a memory operation or a call without a body accesses, by `thread_strides`, (num_nodes,) float64."""
 
     def access(kind: str, pointer: int, number: str, num_bytes: float, step: float, count: float = 1.0) -> Access:
         return Access(kind, pointer, spaces.find(pointer, number), num_bytes, step, count)

@@ -146,10 +146,7 @@ class _Function:
 
 
 def recurrence_latency(steps: Sequence[tuple[Instruction, float]], phi: Instruction) -> float:
-    """Longest chain of latencies from a loop's phi back to itself; 0 if nothing leads there.
-
-    ``steps`` are the statements of the loop with their latencies, in order, without phis of loops.
-    """
+    """Longest chain of steps, statements with latencies, from a loop's phi back to itself; 0 if nothing leads there."""
     reached = {phi.result: 0.0}
     for inst, latency in steps:
         before = [reached[node] for node in inst.operands if node in reached]

@@ -188,11 +188,7 @@ class Instruction:
 
     @cached_property
     def register(self) -> str:
-        """The number that it reads: "tid.x", "ctaid.y", "global_id.z", "laneid"; empty for other statements.
-
-        It is a call with a known axis, or the load of a built-in variable that is one number, or of one of its
-        elements, or takes an element out of the whole.
-        """
+        """The number that it reads: "tid.x", "ctaid.y", "global_id.z", "laneid"; empty for other statements."""
         if self.opcode == "call":
             return self._called_register()
         source = self.source.split(", align", 1)[0] if self.opcode in ("load", "extractelement") else ""

@@ -197,9 +197,7 @@ def count_work(
 ) -> Work:
     """Count what a kernel and the functions that it calls do, at a launch where the kernel's execution is given.
 
-    Calls are followed to a depth of four, and until thirty thousand statements are counted: OpenCL has no recursion,
-    but any IR may come this way. Without a launch, loops whose end is not known run `DEFAULT_TRIP_COUNT` times, and
-    all branches are taken.
+    Without it, loops whose end is not known run `DEFAULT_TRIP_COUNT` times, and all branches are taken.
     """
     calls = [_Call(function, 1.0, {}, argument_spaces(module, function), {}, execution=execution)]
     num_statements = 0

@@ -102,25 +102,26 @@ def stride_of(lines: str, more: str = "") -> float:
         ("%v = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()", 1),
         ("%v = call i32 @llvm.nvvm.read.ptx.sreg.laneid()", 1),
         ("%v = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()", 0),
+        # the pair of shifts that extends a sign
+        ("%up = shl i64 %gid, 32\n  %v = ashr exact i64 %up, 32", 1),
+        ("%up = mul i64 %gid, 64\n  %v = lshr i64 %up, 4", 4),
+        # sums of a known and an unknown multiple
+        ("%row = mul i64 %gid, %n\n  %v = add i64 %row, %gid", math.inf),
+        ("%row = mul i64 %gid, %n\n  %v = sub i64 %gid, %row", math.inf),
+        # constants too long for any register
+        (f"%v = mul i64 %gid, {'9' * 5000}", math.inf),
+        ("%v = shl i64 %gid, 9999999999999", 2.0**62),
+        # values that nothing defines first
+        ("ret void\ndead:\n  %v = add i64 %w, 1\n  %w = add i64 %v, 1", 0),
+        # what is stored in a variable whose address goes elsewhere is not known
+        ("%a = alloca i64\n  call void %p(ptr %a)\n  %v = load i64, ptr %a", math.nan),
+        ("%a = alloca i64\n  %v = load i64, ptr %a", 0),
+        ("%a = alloca ptr\n  store ptr %a, ptr %a\n  %v = load ptr, ptr %a", math.nan),
     ],
+    ids=lambda value: str(value)[:60],
 )
 def test_one_operation(line: str, stride: float) -> None:
     assert stride_of(f"  {line}") == pytest.approx(stride, nan_ok=True)
-
-
-def test_the_pair_of_shifts_that_extends_a_sign() -> None:
-    assert stride_of("  %up = shl i64 %gid, 32\n  %v = ashr exact i64 %up, 32") == 1
-    assert stride_of("  %up = mul i64 %gid, 64\n  %v = lshr i64 %up, 4") == 4
-
-
-def test_sums_of_a_known_and_an_unknown_multiple() -> None:
-    assert stride_of("  %row = mul i64 %gid, %n\n  %v = add i64 %row, %gid") == math.inf
-    assert stride_of("  %row = mul i64 %gid, %n\n  %v = sub i64 %gid, %row") == math.inf
-
-
-def test_constants_too_long_for_any_register_are_not_known() -> None:
-    assert stride_of(f"  %v = mul i64 %gid, {'9' * 5000}") == math.inf
-    assert stride_of("  %v = shl i64 %gid, 9999999999999") == 2.0**62
 
 
 @pytest.mark.parametrize(
@@ -205,10 +206,6 @@ def test_blocks_in_any_order() -> None:
     assert strides(kernel(f"{body}\n  br label %b1"))["v59"] == 1
 
 
-def test_values_that_nothing_defines_first_have_stride_0() -> None:
-    assert stride_of("  ret void\ndead:\n  %v = add i64 %w, 1\n  %w = add i64 %v, 1") == 0
-
-
 def test_variables_on_the_stack_are_what_was_stored_there() -> None:
     found = strides(
         kernel("""
@@ -228,14 +225,6 @@ def test_variables_on_the_stack_are_what_was_stored_there() -> None:
     assert (found["loaded"], found["v"], found["cell"]) == (1, 4, 0)
     assert math.isnan(found["mixed"])
     assert math.isnan(found["own"])  # every thread has an array of its own
-
-
-def test_a_variable_whose_address_goes_elsewhere_is_not_known() -> None:
-    more = "declare void @fill(ptr)"
-    assert math.isnan(stride_of("  %a = alloca i64\n  call void @fill(ptr %a)\n  %v = load i64, ptr %a", more))
-    assert stride_of("  %a = alloca i64\n  %v = load i64, ptr %a") == 0
-    stored = "  %a = alloca ptr\n  store ptr %a, ptr %a\n  %v = load ptr, ptr %a"
-    assert math.isnan(stride_of(stored))
 
 
 def test_functions_with_bodies_return_what_they_make_of_their_arguments() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from ncc.errors import DataError
 from tests.rooms import DEVICES, FACTORS, CoarseningSamples, complete_log_speedups, locate, read_runtimes
-from tests.rooms import coarsening_load_samples as load_samples
 from tests.support.refuses import refuses
 
 COMPONENTS = ",".join(f"PCA{i}" for i in range(1, 8))
@@ -56,11 +55,6 @@ def test_a_malformed_table_is_refused(tmp_path: Path, old: str, new: str, nouns:
     assert path.read_text() != text
     with refuses(DataError, path, *nouns):
         read_runtimes(path)
-
-
-def test_a_missing_table_names_its_place(tmp_path: Path) -> None:
-    with refuses(DataError, "pact-2014-runtimes.csv", "missing"):
-        load_samples(tmp_path)
 
 
 def test_published_table(published: CoarseningSamples, published_ir: dict[str, bytes]) -> None:
