@@ -159,10 +159,10 @@ def run_verb(command: Command, *, as_json: bool = False, require_confinement: bo
         arguments["as_json"] = as_json
     if "progress" in needed:
         arguments["progress"] = throttle() if command.is_brief else print_message
-    if card := needed & {"about", "card"}:
+    if "card" in needed:
         from ncc.system.files.provenance import command_line
 
-        arguments[card.pop()] = {"command": command_line()}
+        arguments["card"] = {"command": command_line()}
     try:
         with confine.require_confinement() if require_confinement else nullcontext():
             result = command.run(**arguments)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ncc.verbs.train import card_answer
-from ncc.verbs.types import About, Answer, Command, Minutes, Output, Progress, Rows, Seconds, Words, defined_in
+from ncc.verbs.types import Answer, Card, Command, Minutes, Output, Progress, Rows, Seconds, Words, defined_in
 
 if TYPE_CHECKING:
     from ncc.kernels.measure.opencl import Device
@@ -110,7 +110,7 @@ def calibrate(
     timeout: Seconds = 30.0,
     measurement_time: Seconds = 0.3,
     seed: int = 204,
-    about: About | None = None,
+    card: Card | None = None,
     progress: Progress | None = None,
 ) -> "TimesHead":
     """Measure kernels on your devices and train a head on the times; run again to measure more.
@@ -125,7 +125,7 @@ def calibrate(
         timeout: Time limit for a kernel at one size on one device, compilation included.
         measurement_time: Longest time to repeat one size for a median within 5%.
         seed: Random seed of the arguments and of training.
-        about: Additional fields of the card, such as the command.
+        card: Additional fields of the card, such as the command.
         progress: Called with a line of text after each launch.
 
     Returns:

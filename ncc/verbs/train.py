@@ -9,10 +9,10 @@ from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.encoder.config import EncoderTraining
 from ncc.tasks.classification.config import ClassifierTraining
 from ncc.verbs.types import (
-    About,
     Address,
     Answer,
     AnyExecutor,
+    Card,
     ClassifierLike,
     Command,
     CompilingCorpora,
@@ -126,7 +126,7 @@ def train_embedding(
     threads: int = 1,
     device: Device = "cpu",
     extend: Annotated[EmbeddingLike, Words(metavar="FOLDER|shipped")] | None = None,
-    card: About | None = None,
+    card: Card | None = None,
     progress: Progress | None = None,
 ) -> "Embedding":
     """Train statement vectors on the counts of corpora.
@@ -185,7 +185,7 @@ def train_encoder(
     device: Device = "cpu",
     cache: Folder | None = None,
     data: DataFolder | None = None,
-    card: About | None = None,
+    card: Card | None = None,
     progress: Progress | None = None,
 ) -> "LinearEncoder | LSTMEncoder":
     """Train the encoder: it places programs of a class, and builds of a function, near each other.
@@ -240,7 +240,7 @@ def train_devmap(
     embedding: EmbeddingLike | None = None,
     seed: int = 204,
     data: DataFolder | None = None,
-    about: About | None = None,
+    card: Card | None = None,
     progress: Progress | None = None,
 ) -> "TimesHead":
     """Fit a device head to measured times, scored on kernels and families held out.
@@ -257,7 +257,7 @@ def train_devmap(
         embedding: Vectors of statements that lstm reads, or their folder; default the shipped ones.
         seed: Random seed of the folds and of training.
         data: Folder of the datasets; default NCC_DATA, then the cache.
-        about: Additional fields of the card, such as the command.
+        card: Additional fields of the card, such as the command.
         progress: Called with a line of text now and then.
 
     Returns:
@@ -283,7 +283,7 @@ def train_coarsening(
     embedding: EmbeddingLike | None = None,
     seed: int = 204,
     data: DataFolder | None = None,
-    about: About | None = None,
+    card: Card | None = None,
 ) -> "CoarseningHead":
     """Fit a thread-coarsening head to the published times (PACT'14), scored on kernels held out.
 
@@ -296,7 +296,7 @@ def train_coarsening(
         embedding: Vectors that the LSTMs read, or their folder; default the shipped ones.
         seed: Random seed of the LSTMs' training.
         data: Folder of the datasets; default NCC_DATA, then the cache.
-        about: Additional fields of the card, such as the command.
+        card: Additional fields of the card, such as the command.
 
     Returns:
         The head, with its scores in the card.
@@ -323,7 +323,7 @@ def train_gpu(
     options: PythonOptions | None = None,
     seed: int = 204,
     data: DataFolder | None = None,
-    about: About | None = None,
+    card: Card | None = None,
     progress: Progress | None = None,
 ) -> "GpuHead":
     """Fit a head to measured launches of GPU kernels on one card.
@@ -338,7 +338,7 @@ def train_gpu(
         options: How the sources are compiled; default by the Makefiles beside them.
         seed: Random seed of folds and of training.
         data: Folder of the datasets; default NCC_DATA, then the cache.
-        about: Additional fields of the card, such as the command.
+        card: Additional fields of the card, such as the command.
         progress: Called with a line of text now and then.
 
     Raises:
@@ -366,7 +366,7 @@ def train_classifier(
     cache: Folder | None = None,
     data: DataFolder | None = None,
     options: CompilingCorpora | None = None,
-    card: About | None = None,
+    card: Card | None = None,
     progress: Progress | None = None,
 ) -> "ClassifierHead | None":
     """Train a classifier on labelled folders of programs; run again to resume after a stop.

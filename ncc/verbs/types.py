@@ -268,7 +268,7 @@ if TYPE_CHECKING:
     LinearEncoderLike = LinearEncoder | str | Path
     RecipeLike = Recipe | str | Path
     Progress = Callable[[str], None]
-    About = dict[str, Any]
+    Card = dict[str, Any]
     AnyExecutor = Executor
     Bytes = float | str
     Items = float | str
@@ -283,7 +283,7 @@ else:
     Output = Annotated[Path, Words(metavar="FOLDER", option=("-o", "--output"), is_required=True)]
     RecipeLike = Annotated[Path, Words(metavar="RECIPE|FOLDER")]
     Source = Annotated[str, _PYTHON]
-    Progress = About = AnyExecutor = Annotated[Any, _PYTHON]
+    Progress = Card = AnyExecutor = Annotated[Any, _PYTHON]
     Bytes = Annotated[float, Words(metavar="BYTES", parse=_bytes)]
     Items = Annotated[float, Words(metavar="N", parse=_items)]
     Folder = Annotated[Path, _FOLDER]

@@ -61,7 +61,7 @@ OPTIONS = {
 
 NOT_TYPED = {
     *("source", "sources", "inputs", "folder", "corpora", "recipe", "kernels", "programs", "table", "tables"),
-    *("options", "executor", "progress", "about", "card", "file_seconds", "memory_bytes"),
+    *("options", "executor", "progress", "card", "file_seconds", "memory_bytes"),
 }
 """Parameters that are arguments of a command, are many options of it, or are for programs alone."""
 
@@ -230,7 +230,6 @@ NO_DEVICE: Refusals = {
     **NO_LANGUAGE, **EMBEDDING,
 }
 SIZES: Changes = {"global_size": (1024, 65536)}
-ABOUT: Changes = {"about": (None, {"note": "own"})}
 CARD: Changes = {"card": (None, {"note": "own"})}
 LOOP: Refusals = {
     "lr_scaling": ("cube",), "weight_decay": (-1,), "max_grad_norm": (0,), "compression": ("zip",),
@@ -439,7 +438,7 @@ TRAINERS = (
     Case("train_encoder", "train encoder", inputs=("@out",), settings={"functions": "@functions"}, refuses=NO_DATA),
     Case(
         "train_devmap", "train devmap", settings={"tables": ("@times",), "model": "gp"},
-        changes={"model": ("gp", "trees"), **ABOUT},
+        changes={"model": ("gp", "trees"), **CARD},
         refuses={**NO_OUTPUT, **EMBEDDING, "tables": ((NOWHERE,),), "model": ("oracle",)},
         same={"output": "@out", "progress": "@progress", "data": "@empty"}, is_slow=True,
     ),
@@ -447,7 +446,7 @@ TRAINERS = (
     Case("train_coarsening", "train coarsening", refuses={**NO_OUTPUT, **NO_DATA, "model": ("oracle",)}),
     Case(
         "train_gpu", "train gpu", settings={"table": "@launches", "gpu": "A100"},
-        changes={"gpu": ("A100", "RTX 3080"), "options": (None, O2), **ABOUT},
+        changes={"gpu": ("A100", "RTX 3080"), "options": (None, O2), **CARD},
         refuses={**NO_OUTPUT, "table": (NOWHERE, "@times"), "sources": ("@empty",), "gpu": ("ZX 81",)},
         same={"output": "@out", "progress": "@progress"}, is_slow=True,
     ),

@@ -20,10 +20,10 @@ from tests.support.tiny import Tiny
 FUNCTIONS = [name for name in ncc.__all__ if inspect.isfunction(getattr(ncc, name))]
 
 NOT_COVERED: Mapping[str, set[str]] = {
-    "calibrate": {"about", "progress", "seed"},
+    "calibrate": {"card", "progress", "seed"},
     "measure_kernels": {"progress", "seed"},
     "predict_gpu": {"program_args"},
-    "train_coarsening": {"about", "embedding", "seed"},
+    "train_coarsening": {"card", "embedding", "seed"},
     "train_devmap": {"seed"},
     "train_gpu": {"seed"},
 }

@@ -67,7 +67,7 @@ def train_coarsening(
     embedding: AnyEmbedding | None = None,
     seed: int = 204,
     data: str | None = None,
-    about: dict[str, Any] | None = None,
+    card: dict[str, Any] | None = None,
 ) -> CoarseningHead:
     """Fit a thread-coarsening head to the published times (PACT'14), scored on kernels held out."""
     folder = None if output is None else Path(output)
@@ -86,7 +86,7 @@ def train_coarsening(
         fit = partial(fit_lstm, samples, words, table, training, np.random.default_rng(seed))
         head = _score_and_fit(samples, fit, [table.vectors[kernel] for kernel in words])
         head.card.update(seed=seed, options=asdict(training))
-    head.card.update(about or {})
+    head.card.update(card or {})
     if folder:
         save_coarsening_head(head, folder)
     return head

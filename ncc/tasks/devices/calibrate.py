@@ -29,7 +29,7 @@ def calibrate(
     timeout: float = 30.0,
     measurement_time: float = 0.3,
     seed: int = 204,
-    about: dict[str, Any] | None = None,
+    card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "TimesHead":
     """Measure kernels on your devices and train a head on the times; run again to measure more."""
@@ -54,5 +54,5 @@ def calibrate(
     if len(measured) < _MIN_KERNELS:
         reasons = "; ".join(dict.fromkeys(table.failed.values())) or "the budget was too short"
         raise NccError(f"{len(measured)} kernels were measured, expected at least {_MIN_KERNELS}: {reasons}")
-    card = {"budget_minutes": budget, "failed": table.failed} | (about or {})
-    return train_devmap(folder, tables=[table.path], seed=seed, about=card, progress=report)
+    known = {"budget_minutes": budget, "failed": table.failed} | (card or {})
+    return train_devmap(folder, tables=[table.path], seed=seed, card=known, progress=report)

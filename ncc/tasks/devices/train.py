@@ -40,7 +40,7 @@ def train_devmap(
     embedding: AnyEmbedding | None = None,
     seed: int = 204,
     data: str | None = None,
-    about: dict[str, Any] | None = None,
+    card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> TimesHead:
     """Fit a device head to measured times, scored on kernels and families held out."""
@@ -54,7 +54,7 @@ def train_devmap(
         head = _from_published(platform, model or "times", embedding, seed, data, tell)
     else:
         raise InputError(f"model is {model!r}; expected {', '.join(MODELS)} for the published times")
-    head.card.update(about or {})
+    head.card.update(card or {})
     if folder:
         save_device_head(head, folder)
     return head

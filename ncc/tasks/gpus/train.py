@@ -74,7 +74,7 @@ def train_gpu(
     options: CompileOptions | None = None,
     seed: int = 204,
     data: str | None = None,
-    about: dict[str, Any] | None = None,
+    card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> GpuHead:
     """Fit a head to measured launches of GPU kernels on one card."""
@@ -88,13 +88,13 @@ def train_gpu(
         if not base.is_dir():
             raise InputError(f"{base}: no such folder of sources")
         launches = measured_launches(read_launches(table), base, spec, options, progress)
-    card = {
+    counts = {
         "launches": int(np.sum(~launches.has_program_args)),
         "kernels": len(set(zip(launches.program.tolist(), launches.kernel.tolist(), strict=True))),
         "programs": len(set(launches.program.tolist())),
         "seed": seed,
     }
-    head = fit_gpus(launches, spec.name, seed=seed, card=card | (about or {}))
+    head = fit_gpus(launches, spec.name, seed=seed, card=counts | (card or {}))
     if folder:
         save_gpu_head(head, folder)
     return head

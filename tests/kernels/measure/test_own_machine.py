@@ -39,7 +39,7 @@ def pretended(monkeypatch):
 def test_a_head_knows_what_was_measured(pretended, tmp_path):
     told: list[str] = []
     head = ncc.calibrate(
-        tmp_path / "mine", kernels=FILES, sizes="1K:16M", wgsize=(64,), about={"who": "I"}, progress=told.append
+        tmp_path / "mine", kernels=FILES, sizes="1K:16M", wgsize=(64,), card={"who": "I"}, progress=told.append
     )
     assert head.card["who"] == "I"
     assert head.card["failed"]["triad on slow start"] == "kernel triad: writes no output"
