@@ -50,7 +50,6 @@ from ncc.kernels.measure.sweep import LaunchSelector, covariance
 from ncc.kernels.measure.table import COLUMNS, LaunchTimes, MeasuredTable, MeasuredTime
 from ncc.kernels.measure.table import read_times as devices_read_times
 from ncc.kernels.measure.timing import KernelTimer, TimingRequest, time_launch
-from ncc.kernels.reading import read_kernels
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build
 from ncc.learning.corpus.build import Batch, CorpusReport, build_corpus
@@ -179,22 +178,15 @@ from ncc.tasks.coarsening.train import fit_lstm as fit_coarsening_lstm
 from ncc.tasks.devices import calibrate as own_machine
 from ncc.tasks.devices import train as train_head
 from ncc.tasks.devices.features import (
-    NUM_KINDS,
     WORK_WIDTH,
     KernelFeatures,
-    KernelWork,
     code_columns,
-    counts_at_size,
     kernel_features,
-    work_at_size,
 )
 from ncc.tasks.devices.fit import LaunchSamples, cross_validate, fit_times
 from ncc.tasks.devices.head import (
-    LONGEST_READ,
     PLATFORMS,
     TimesHead,
-    decay_with_distance,
-    distinct_kernels,
     load_device_head,
     save_device_head,
 )

@@ -167,7 +167,8 @@ def _predict_device(name: Any, *, plot: Path | None, explain: bool, **given: Any
     head = given["head"] and load_once(load_device_head, given["head"])
     embedding = given["embedding"] and load_once(load_embedding, given["embedding"])
     options = replace(given["options"], language=language, debug_lines=explain)
-    head, kernels = read_inputs(name if text is None else text, given["platform"], head, embedding, options)
+    source, platform = name if text is None else text, given["platform"]
+    head, kernels = read_inputs(source, platform=platform, head=head, embedding=embedding, options=options)
     launch = given["transfer"], given["wgsize"], given["global_size"]
     answers = [predict_kernel(kernel, head, *launch) for kernel in kernels]
     rows = [answer.to_dict() for answer in answers]

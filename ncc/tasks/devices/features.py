@@ -160,26 +160,25 @@ def side_length(items: float, dimensions: int) -> float:
 
 def counts_at_size(work: Floats, items: Floats) -> Floats:
     """(n, NUM_KINDS) float64 log1p of a thread's work of each kind at (n,) data items."""
-    small, large = np.hsplit(work, len(_DATA_ITEMS))
-    return _interpolate(small[:, :NUM_KINDS], large[:, :NUM_KINDS], items)
+    return _interpolate([part[:, :NUM_KINDS] for part in np.hsplit(work, len(_DATA_ITEMS))], items)
 
 
 def cycles_at_size(work: Floats, items: Floats) -> Floats:
     """(n, len(CYCLE_KINDS)) float64 cycles of a thread at (n,) data items."""
-    small, large = np.hsplit(work, len(_DATA_ITEMS))
-    return np.expm1(_interpolate(small[:, NUM_KINDS:], large[:, NUM_KINDS:], items))
+    return np.expm1(_interpolate([part[:, NUM_KINDS:] for part in np.hsplit(work, len(_DATA_ITEMS))], items))
 
 
 def work_at_size(work: Floats, items: Floats) -> Floats:
     """(n, 4) float64 a thread's operations, costly operations, global bytes and unshared accesses at such sizes."""
-    small, large = (
+    parts = [
         np.stack([np.log1p(np.expm1(part[:, group]).sum(axis=1)) for group in _KIND_GROUPS], axis=1)
         for part in np.hsplit(work, len(_DATA_ITEMS))
-    )
-    return np.expm1(_interpolate(small, large, items))
+    ]
+    return np.expm1(_interpolate(parts, items))
 
 
-def _interpolate(small: Floats, large: Floats, items: Floats) -> Floats:
+def _interpolate(parts: list[Floats], items: Floats) -> Floats:
+    small, large = parts
     low, high = np.log(_DATA_ITEMS)
     return np.clip(small + ((np.log(items) - low) / (high - low))[:, None] * (large - small), 0, 80)
 
@@ -194,11 +193,7 @@ def code_columns(features: KernelFeatures) -> Floats:
 
 
 def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
-    """(n, NUM_COLUMNS) float64 columns that models read, of n kernels at (n, 3) float64 sizes.
-
-    Sizes are transfer bytes, work-group size and global size, NaN if unknown. Columns are what depends on sizes; the
-    code; the profile; the number of groups; a thread's work of each kind (log1p), and the shares of the kinds.
-    """
+    """(n, NUM_COLUMNS) float64 of n kernels at (n, 3) bytes, work-group and global sizes, NaN if unknown."""
     transfer, group, items = complete_sizes(features, sizes).T
     counts = counts_at_size(features.work, items)
     amounts = np.expm1(counts)

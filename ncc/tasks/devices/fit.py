@@ -84,12 +84,9 @@ def fit_times(
     card: dict[str, Any] | None = None,
     embedding_id: str = "",
 ) -> TimesHead:
-    """Fit a head to launches of four kernels or more.
-
-    Suites of one source (by default all) share an expert. The times of one source are end to end, with all transfers,
-    as users expect (by default those of all): the machine model follows from it, and experts of other sources answer
-    only for nearly identical kernels.
-    """
+    """Fit a head to launches of four kernels or more; suites of one source, by default all, share an expert."""
+    # times of the end-to-end source count all transfers, as users expect (by default those of all do): the machine
+    # model follows from it, and experts of other sources answer only for nearly identical kernels
     kernels = table.groups("kernel")
     if len(set(kernels)) < _FOLDS:
         raise InputError(f"{len(set(kernels))} kernels; expected at least {_FOLDS} to learn from")
@@ -130,8 +127,7 @@ class LaunchSamples:
     @classmethod
     def of(cls, table: LaunchTimes, features: KernelFeatures, machine: MachineModel | None) -> "LaunchSamples":
         """Launches of a table, beside the machine model whose residual is learned, if any."""
-        columns, targets = launch_columns(features, table.sizes), targets_of(table)
-        columns = np.where(np.isfinite(columns), columns, 0)
+        columns, targets = np.nan_to_num(launch_columns(features, table.sizes), posinf=0, neginf=0), targets_of(table)
         base = machine.targets(launch_terms(features, table.sizes)) if machine else np.zeros_like(targets)
         return cls(table, columns, targets, base, features.sequences, machine is not None)
 

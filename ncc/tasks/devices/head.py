@@ -135,9 +135,8 @@ class GaussianProcess:
 
     def predict(self, columns: Floats, _sequences: NDArray[np.object_] | None = None) -> Floats:
         """(n, targets) float64."""
-        result: Floats = (
-            self.base + covariance_of(self.standardize(columns), self.points, self.covariance) @ self.weights
-        )
+        covariance = covariance_of(self.standardize(columns), self.points, self.covariance)
+        result: Floats = self.base + covariance @ self.weights
         result[:, 1:] = expand_ratio(result[:, 1:])
         return result
 
@@ -170,13 +169,9 @@ class LSTMTimes:
         """How many numbers it predicts."""
         return self.ensemble.members[0].head.num_outputs
 
-    def auxiliary(self, columns: Floats) -> Floats32:
-        """(n, len(LAUNCH)) float32 inputs beside statements."""
-        return standardize(columns[:, LAUNCH], self.mean, self.scale).astype(np.float32)
-
     def predict(self, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
         """(n, targets) float64 from (n, NUM_COLUMNS) and (n,) of (time, dim) float32 vectors of statements."""
-        auxiliary = self.auxiliary(columns)
+        auxiliary = standardize(columns[:, LAUNCH], self.mean, self.scale).astype(np.float32)
         result = np.empty((len(columns), self.num_targets))
         kernels, owner = distinct_kernels(sequences)
         for index, kernel in enumerate(kernels):
@@ -189,10 +184,7 @@ class LSTMTimes:
 
 
 def distinct_kernels(sequences: NDArray[np.object_]) -> tuple[list[Floats32], Ints]:
-    """Distinct sequences, cut to what is read, and each row's index among them, (n,).
-
-    Kernels that differ in constants alone, as NPB's by the size of their data, are equal.
-    """
+    """Distinct sequences, cut to what is read, and each row's index among them, (n,)."""
     indices: dict[bytes, int] = {}
     kernels: list[Floats32] = []
     seen: dict[int, int] = {}
@@ -234,17 +226,14 @@ class Errors:
     def blend(self, other: "Errors", weight: float, stretch: float) -> "Errors":
         """Errors part of the way to larger ones, and stretched."""
 
-        def mix(a: Any, b: Any) -> Any:
-            return (1 - weight) * a + weight * np.maximum(a, b)
-
-        def mix_down(a: float, b: float) -> float:
-            return (1 - weight) * a + weight * min(a, b)
+        def mix(a: Any, b: Any, larger: Any = np.maximum) -> Any:
+            return (1 - weight) * a + weight * larger(a, b)
 
         return Errors(
             stretch * mix(self.ratio, other.ratio),
             stretch * mix(self.times, other.times),
-            mix_down(self.ratio_shrinkage, other.ratio_shrinkage),
-            mix_down(self.inverse_temperature, other.inverse_temperature),
+            mix(self.ratio_shrinkage, other.ratio_shrinkage, min),
+            mix(self.inverse_temperature, other.inverse_temperature, min),
             other.is_prior if weight else self.is_prior,
         )
 
@@ -286,10 +275,7 @@ class Expert:
     def blend_prediction(
         self, predicted: Floats, distance: Floats, errors: Sequence[Errors], machine: Floats | None
     ) -> Floats:
-        """(n, targets) float64: ratios shrunk by their errors, and over `blend_range` the machine model's, if any.
-
-        Arrays are (n, targets) float64 of both models, and (n,) float64 distances from training.
-        """
+        """(n, targets) float64 from both models' and (n,) distances: ratios shrunk, and blended over `blend_range`."""
         shrinkage = np.array([each.ratio_shrinkage for each in errors])[:, None]
         predicted = np.hstack([predicted[:, :1], shrinkage * predicted[:, 1:]])
         if machine is None:
@@ -299,11 +285,10 @@ class Expert:
 
     def errors_at(self, distance: float, others: Errors | None = None) -> Errors:
         """Errors to expect at a distance from training; of the machine model too if launches are measured otherwise."""
-        excess = max(distance / self.in_domain_radius - 1, 0.0)
         if others is not None:
-            return self.errors_in_domain.blend(
-                others, float(np.clip(2 * (distance / self.blend_range[0] - 1), 0, 1)), 1.0
-            )
+            weight = float(np.clip(2 * (distance / self.blend_range[0] - 1), 0, 1))
+            return self.errors_in_domain.blend(others, weight, 1.0)
+        excess = max(distance / self.in_domain_radius - 1, 0.0)
         weight = excess / (self.out_of_domain_radius / self.in_domain_radius - 1)
         return self.errors_in_domain.blend(self.errors_out_of_domain, min(weight, 1.0), 1 + np.log1p(excess) / 10)
 
@@ -376,10 +361,7 @@ class TimesHead:
         wgsize: float | None,
         global_size: float | None = None,
     ) -> list[DevicePrediction]:
-        """Predict for one kernel at several sizes of its data.
-
-        A launch of neither bytes nor work-items gets the middle of those in training.
-        """
+        """Predict for one kernel at several sizes; one of neither bytes nor work-items is the middle of training's."""
         usual = float(np.sqrt(np.prod(self.transfer_range))) if global_size is None else np.nan
         moved = [usual if transfer is None else transfer for transfer in transfers]
         for transfer in moved:
@@ -389,13 +371,7 @@ class TimesHead:
         return self.predict(features.repeat(len(sizes)), sizes)
 
     def predict(self, features: KernelFeatures, sizes: Floats, source: str | None = None) -> list[DevicePrediction]:
-        """Predict for n launches; AssetError for what only a damaged or forged head predicts.
-
-        Args:
-            features: Of n kernels.
-            sizes: (n, 3) float64 transfer bytes, work-group size, global size; NaN if unknown.
-            source: A source of training, whose expert then answers alone, in its way of measuring.
-        """
+        """Predict for n launches, sizes as for `launch_columns`; a source's expert alone answers as it measured."""
         sizes = sizes.copy()
         sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.wgsize)
         if np.isnan(sizes[:, [0, 2]]).all(axis=1).any():
@@ -415,13 +391,10 @@ class TimesHead:
                 code_distance = code_distances(columns[rows, CODE], expert.code).min(axis=1)
                 predicted = unshrunk[rows] + decay_with_distance(predicted, code_distance, expert.distance_decay)
             distance = distances[index][rows]
-            errors = [
-                expert.errors_at(each, None if source else self.machine_model_errors)
-                for each in distance.min(axis=1).tolist()
-            ]
-            blended = expert.blend_prediction(
-                predicted, distance.min(axis=1), errors, None if source else machine[rows]
-            )
+            nearest = distance.min(axis=1)
+            others, physics = (None, None) if source else (self.machine_model_errors, machine[rows])
+            errors = [expert.errors_at(each, others) for each in nearest.tolist()]
+            blended = expert.blend_prediction(predicted, nearest, errors, physics)
             for row, *launch in zip(rows.tolist(), blended, errors, distance, strict=True):
                 answers[row] = self._answer(expert, *launch)
         return [answers[row] for row in range(len(columns))]
@@ -439,10 +412,7 @@ class TimesHead:
         ratio = float(targets[1:].max())
         half = float(np.interp(INTERVAL, LEVELS, errors.ratio))
         if not abs(ratio) + half < _MAX_LOG:
-            raise AssetError(
-                f"the device-mapping head says that one device is e^{ratio:.3g} times as fast as the other (interval "
-                f"{(ratio - half, ratio + half)}); its file is damaged"
-            )
+            raise AssetError(f"the head says that a device is e^{ratio:.3g} times as fast as another; it is damaged")
         sure = float(sign_probability(ratio, errors.ratio, errors.inverse_temperature))
         familiar = distance <= max(IN_DOMAIN, 1.5 * expert.in_domain_radius)
         if not familiar:

@@ -37,12 +37,9 @@ _WEIGHT = 500.0
 
 
 def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
-    """(n, NUM_TERMS) float64 amounts that take time at launches of n kernels; sizes as for `launch_columns`.
-
-    They are the launch, bytes moved, operations, costly operations, bytes of memory, accesses that neighbors do not
-    share; one work-item's work in sequence; and the cycles of all of them on a core. A kernel that never asks for its
-    index runs alone.
-    """
+    """(n, NUM_TERMS) float64 amounts that take time at launches of n kernels; sizes as for `launch_columns`."""
+    # the launch, bytes moved, operations, costly operations, bytes of memory, accesses that neighbors do not share; one
+    # work-item's work in sequence; the cycles of all on a core; a kernel that never asks for its index runs alone
     moved, _, items = complete_sizes(features, sizes).T
     data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / features.item_bytes, 1), items)
     items = np.where(np.isfinite(sizes[:, 2]) | (features.feature("dimensions") > 0), items, 1)[:, None]
@@ -78,11 +75,7 @@ class MachineModel:
 
 
 def fit_machine(table: "LaunchTimes", terms: Floats, known: Ints) -> MachineModel:
-    """Fit constants of the known terms with the least pseudo-Huber error of log times, held near the data sheets'.
-
-    A device of unknown kind gets the prior of the kind that explains its times better; terms are those of
-    `launch_terms`.
-    """
+    """Fit constants of the known terms with the least pseudo-Huber error of log times, held near the data sheets'."""
     from scipy.optimize import minimize
 
     constants = []
@@ -99,6 +92,7 @@ def fit_machine(table: "LaunchTimes", terms: Floats, known: Ints) -> MachineMode
             value = weight * float((huber - 1).sum()) + float(away @ (constant - prior)) / 2
             return value, weight * gradient.sum(axis=0) + away
 
+        # a device of unknown kind gets the prior of the kind that explains its times better
         priors = np.log([PRIORS[device]] if device in PRIORS else list(PRIORS.values()))[:, known]
         fits = [minimize(loss, prior, (prior,), jac=True, method="L-BFGS-B") for prior in priors]
         constants.append(min(fits, key=lambda fit: fit.fun).x)

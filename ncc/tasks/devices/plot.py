@@ -46,14 +46,8 @@ def draw_curve(curve: "DeviceCurve", axes: "Axes") -> None:
     axes.set_ylim(min(bottom, 0.5), max(top, 2))
     for index, size in enumerate(curve.crossovers):
         axes.axvline(size, color=_CPU, linestyle="--", linewidth=1)
-        axes.annotate(
-            format_bytes(size),
-            (size, 1),
-            textcoords="offset points",
-            xytext=(4, 6 + 11 * (index % 4)),
-            color=_CPU,
-            fontsize=9,
-        )
+        offset = 4, 6 + 11 * (index % 4)
+        axes.annotate(format_bytes(size), (size, 1), offset, textcoords="offset points", color=_CPU, fontsize=9)
     for edge, outside in ((curve.seen[0], (sizes[0], curve.seen[0])), (curve.seen[1], (curve.seen[1], sizes[-1]))):
         if sizes[0] < edge < sizes[-1]:
             axes.axvspan(*outside, color="#888888", alpha=0.1, linewidth=0)

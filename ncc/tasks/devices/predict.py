@@ -169,33 +169,21 @@ def predict_device(
     transfer: float | None = None,
     wgsize: float | None = None,
     global_size: float | None = None,
-    platform: str | None = None,
-    options: CompileOptions | None = None,
-    language: str | None = None,
-    head: AnyHead = None,
-    embedding: AnyEmbedding | None = None,
+    **reading: Any,
 ) -> tuple[DevicePrediction, ...]:
     """Predict the faster device for every kernel of a file."""
-    head, kernels = read_inputs(source, platform, head, embedding, CompileOptions.of(options, language))
+    head, kernels = read_inputs(source, **reading)
     return tuple(predict_kernel(kernel, head, transfer, wgsize, global_size) for kernel in kernels)
 
 
 def predict_device_curve(
-    source: Source,
-    *,
-    transfer: Sequence[float] | None = None,
-    wgsize: float | None = None,
-    platform: str | None = None,
-    options: CompileOptions | None = None,
-    language: str | None = None,
-    head: AnyHead = None,
-    embedding: AnyEmbedding | None = None,
+    source: Source, *, transfer: Sequence[float] | None = None, wgsize: float | None = None, **reading: Any
 ) -> tuple[DeviceCurve, ...]:
     """Predict the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data."""
     sizes = SIZES if transfer is None else np.asarray(transfer, np.float64)
     if sizes.ndim != 1 or len(sizes) < 2 or not (sizes > 0).all() or not (np.diff(sizes) > 0).all():
         raise InputError("transfer: expected two sizes or more above 0, in ascending order")
-    head, kernels = read_inputs(source, platform, head, embedding, CompileOptions.of(options, language))
+    head, kernels = read_inputs(source, **reading)
     return tuple(predict_curve(kernel, head, sizes, wgsize) for kernel in kernels)
 
 
@@ -205,15 +193,11 @@ def explain_device(
     transfer: float | None = None,
     wgsize: float | None = None,
     global_size: float | None = None,
-    platform: str | None = None,
     options: CompileOptions | None = None,
-    language: str | None = None,
-    head: AnyHead = None,
-    embedding: AnyEmbedding | None = None,
+    **reading: Any,
 ) -> tuple[Explanation, ...]:
     """Find the lines of each kernel that drove the answer of `predict_device`."""
-    options = replace(CompileOptions.of(options, language), debug_lines=True)
-    head, kernels = read_inputs(source, platform, head, embedding, options)
+    head, kernels = read_inputs(source, options=replace(options or CompileOptions(), debug_lines=True), **reading)
     return tuple(explain_kernel(kernel, head, transfer, wgsize, global_size) for kernel in kernels)
 
 
@@ -227,12 +211,19 @@ class DescribedKernel:
 
 
 def read_inputs(
-    source: Source, platform: str | None, head: AnyHead, embedding: AnyEmbedding | None, options: CompileOptions
+    source: Source,
+    *,
+    platform: str | None = None,
+    options: CompileOptions | None = None,
+    language: str | None = None,
+    head: AnyHead = None,
+    embedding: AnyEmbedding | None = None,
 ) -> tuple[TimesHead, list[DescribedKernel]]:
     """Load the head that was given, or that ships for the platform, and describe the kernels of a source."""
     loaded = load_device_head(head, platform=platform or PLATFORMS[-1])
     if platform not in (None, loaded.platform):
         raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; leave it out")
+    options = CompileOptions.of(options, language)
     described = []
     for kernel in read_kernels(source, load_embedding(embedding), loaded.embedding_id, options):
         work = KernelWork(kernel.module, kernel.function)
@@ -301,12 +292,9 @@ def find_crossovers(sizes: Floats, log_ratio: Floats) -> tuple[float, ...]:
 def _decided_ranges(predictions: Sequence[DevicePrediction]) -> tuple[tuple[str, float, float], ...]:
     """Ranges of `SIZES` in which the whole interval is on one side of 1."""
     decided = [None if each.interval[0] <= 1 <= each.interval[1] else each.device for each in predictions]
-    ranges = []
-    for device, group in itertools.groupby(zip(decided, SIZES.tolist(), strict=True), key=itemgetter(0)):
-        if device is not None:
-            sizes = [size for _, size in group]
-            ranges.append((device, sizes[0], sizes[-1]))
-    return tuple(ranges)
+    groups = itertools.groupby(zip(decided, SIZES.tolist(), strict=True), key=itemgetter(0))
+    ranges = [(device, [size for _, size in group]) for device, group in groups]
+    return tuple((device, sizes[0], sizes[-1]) for device, sizes in ranges if device is not None)
 
 
 def predict_curve(described: DescribedKernel, head: TimesHead, sizes: Floats, wgsize: float | None) -> DeviceCurve:

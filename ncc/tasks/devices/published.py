@@ -57,18 +57,27 @@ def read_suites(path: Path) -> tuple[LaunchTimes, list[str]]:
     transfer, wgsize, cpu_ms, gpu_ms = read_numbers(path, rows, _COLUMNS[2:]).T
     check_rows(path, (cpu_ms > 0) & (gpu_ms > 0), "runtimes must be positive")
     suite, application = benchmark_names(path, rows)
-    table = LaunchTimes(
-        devices=DEVICES,
-        file=np.full(len(rows), "devmap"),
-        kernel=np.array([row["benchmark"] for row in rows]),
-        family=application,
-        suite=suite,
-        global_size=np.full(len(rows), np.nan),
-        local_size=np.maximum(wgsize, 1),
-        transfer_bytes=transfer,
-        times_ms=np.stack([cpu_ms, gpu_ms], axis=1),
-    )
+    kernel, items = np.array([row["benchmark"] for row in rows]), np.full(len(rows), np.nan)
+    sizes = np.stack([items, transfer, np.maximum(wgsize, 1)], axis=1)
+    table = _launch_times("devmap", kernel, application, suite, sizes, np.stack([cpu_ms, gpu_ms], axis=1))
     return table, [legacy_name(row["benchmark"], row["dataset"]) for row in rows]
+
+
+def _launch_times(
+    file: str, kernel: np.ndarray, family: np.ndarray, suite: np.ndarray, sizes: Floats, times_ms: Floats
+) -> LaunchTimes:
+    """Launches of (n, 3) float64 global size, bytes and work-group size, and (n, devices) float64 times."""
+    return LaunchTimes(
+        devices=DEVICES,
+        file=np.full(len(kernel), file),
+        kernel=kernel,
+        family=family,
+        suite=suite,
+        global_size=sizes[:, 0],
+        transfer_bytes=sizes[:, 1],
+        local_size=sizes[:, 2],
+        times_ms=times_ms,
+    )
 
 
 def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], columns: Sequence[str]) -> Floats:
@@ -141,17 +150,8 @@ def clgen_launches(platform: Platform, embedding: Embedding, folder: Folder = No
     if not named or not (numbers > 0).all():
         raise DataError(f"{path}: expected sizes and times above 0 of the kernels in kernels.tar.xz")
     names = np.array([name for name, _ in named])
-    table = LaunchTimes(
-        devices=DEVICES,
-        file=np.full(len(names), "clgen"),
-        kernel=names,
-        family=names,
-        suite=np.full(len(names), "clgen"),
-        global_size=numbers[:, 0],
-        local_size=numbers[:, 2],
-        transfer_bytes=numbers[:, 1],
-        times_ms=numbers[:, 3:],
-    )
+    suite = np.full(len(names), "clgen")
+    table = _launch_times("clgen", names, names, suite, numbers[:, :3], numbers[:, 3:])
     return table, KernelFeatures.joined([described[name] for name in names.tolist()])
 
 

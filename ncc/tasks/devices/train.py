@@ -177,10 +177,7 @@ class HeldOut(NamedTuple):
 def hold_out_folds(
     table: LaunchTimes, features: KernelFeatures, splits: Iterable[Split], model: str, *, seed: int, published: bool
 ) -> Iterator[HeldOut]:
-    """Fit a head to each split's training launches and ask it about the others.
-
-    Published launches are those of `SOURCES`: how the suites were measured is then known of rows held out.
-    """
+    """Fit a head to each split's training launches and ask it about the others; `SOURCES` has published ones."""
     options: dict[str, Any] = {"sources": SOURCES, "end_to_end_source": "clgen"} if published else {}
     is_suite = published and {SOURCES[suite] for suite in table.suite} == {"suites"}
     for train, test in splits:

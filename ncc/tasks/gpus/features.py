@@ -28,6 +28,7 @@ KINDS = (
 )  # fmt: skip
 """Kinds of work that are counted for a thread."""
 OVERHEAD = "launch overhead"
+ROOFLINE_PARTS = ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic", "latency")
 
 # of gpuFLOPBench's 1,460 launches on an RTX 3080: the shortest, and what most of the short ones take
 _SHORTEST_S, _OVERHEAD_S = 1.7e-6, 2e-6
@@ -191,18 +192,9 @@ class TimeBounds:
 
 
 def time_bounds(bound: WorkBound, buffers: Mapping[int, float], spec: GpuSpec) -> TimeBounds:
-    """Bound a launch by a data sheet; the GPU's level-2 cache may hold data before and after the launch.
-
-    Args:
-        bound: Lower bound on its work.
-        buffers: Index of an argument → bytes of its memory, if known.
-        spec: The GPU.
-    """
-    touched = sum(
-        min(size, buffers.get(index, size))
-        for part in (bound.load_bytes, bound.store_bytes)
-        for index, size in part.items()
-    )
+    """Bound a launch by a data sheet and known bytes of arguments' memory; the level-2 cache may hold data for it."""
+    moved = [*bound.load_bytes.items(), *bound.store_bytes.items()]
+    touched = sum(min(size, buffers.get(index, size)) for index, size in moved)
     peaks = {"single": spec.peak_fp32, "double": spec.peak_fp64}
     seconds = {
         OVERHEAD: _SHORTEST_S,
@@ -217,9 +209,7 @@ def launch_features(work: LaunchWork, spec: GpuSpec) -> dict[str, float]:
     """Named features that models read; logarithms to base 10 of amounts and times."""
     launch, profile, host = work.launch, work.profile, work.host
     times = roofline_seconds(work, spec)
-    peak = max(
-        times[name] for name in ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic")
-    )
+    peak = max(times[name] for name in ROOFLINE_PARTS if name != "latency")
     bounds = time_bounds(work.bound, host.buffers, spec)
     moved = max(work.compulsory_bytes, 32.0)
     features = {
@@ -241,11 +231,8 @@ def launch_features(work: LaunchWork, spec: GpuSpec) -> dict[str, float]:
         "single": (work.total("single_flops"), spec.peak_fp32),
         "integer": (work.total("integer_operations"), spec.peak_int32),
     }
-    traffic = {
-        "intensity": moved,
-        "cached": work.sector_bytes + 32,
-        "broadcast_read": work.broadcast_read_bytes + 32,
-    }
+    broadcast = work.broadcast_read_bytes + 32
+    traffic = {"intensity": moved, "cached": work.sector_bytes + 32, "broadcast_read": broadcast}
     for title, num_bytes in traffic.items():
         features |= {f"{title}_{name}": _log((total + 1e-3) / num_bytes) for name, (total, _) in operations.items()}
         features[f"margin_{title}"] = max(

@@ -16,7 +16,15 @@ from ncc.kernels.launch import Launch
 from ncc.kernels.reading import load_kernels, plain_kernel_name
 from ncc.system.files.pages import check_plot_path, save_plot
 from ncc.system.files.text import demangle, escape_control, format_interval, format_si_bytes
-from ncc.tasks.gpus.features import OVERHEAD, LaunchWork, count_launch, launch_features, roofline_seconds, time_bounds
+from ncc.tasks.gpus.features import (
+    OVERHEAD,
+    ROOFLINE_PARTS,
+    LaunchWork,
+    count_launch,
+    launch_features,
+    roofline_seconds,
+    time_bounds,
+)
 from ncc.tasks.gpus.head import GpuHead, load_gpu_head
 from ncc.tasks.gpus.host import HostArguments, host_arguments
 from ncc.tasks.gpus.specs import GpuSpec, find_spec
@@ -36,7 +44,6 @@ _RAISED = {
     "compute": "operations need at the card's peak",
     "chain": "one thread's chain of operations needs",
 }
-_ROOFLINE_PARTS = ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic", "latency")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,13 +131,12 @@ class GpuPrediction:
         lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_NUM_SHOWN])]
         flops, traffic = _amount(round(self.flops)), format_si_bytes(self.traffic_bytes)
         lines.append(f"  {flops} floating-point operations, about {traffic} of traffic")
-        for title, floors in (
-            ("", self.lower_bounds_ms),
-            (", as the launch's sizes tell", self.assumed_lower_bounds_ms),
-        ):
+        least = {"": self.lower_bounds_ms}
+        if self.assumed_lower_bounds_ms != self.lower_bounds_ms:
+            least[", as the launch's sizes tell"] = self.assumed_lower_bounds_ms
+        for title, floors in least.items():
             shown = ", ".join(f"{name} {time:.3g} ms" for name, time in floors.items() if time)
-            if floors is self.lower_bounds_ms or floors != self.lower_bounds_ms:
-                lines.append(f"  at least{title}: {shown}")
+            lines.append(f"  at least{title}: {shown}")
         for title, found in (
             ("arguments", {name: _amount(value) for name, value in self.arguments.items()}),
             ("buffers", {name: format_si_bytes(value) for name, value in self.buffer_bytes.items()}),
@@ -164,20 +170,18 @@ def predict_gpu(
     launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
     has_host = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
-    predictions = []
-    for index in kernels:
-        host = HostArguments()
-        if has_host:
-            host = host_arguments(source, module.function_names[index], launch, options, program_args)
-        predictions.append(_predict(count_launch(module, index, launch, host), trained, spec))
-    return tuple(predictions)
+
+    def read_host(name: str) -> HostArguments:
+        return host_arguments(source, name, launch, options, program_args) if has_host else HostArguments()
+
+    counted = (count_launch(module, index, launch, read_host(module.function_names[index])) for index in kernels)
+    return tuple(_predict(work, trained, spec) for work in counted)
 
 
 def _predict(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPrediction:
     measured = find_spec(head.gpu)
     features = launch_features(work, measured)
-    missing = [name for name in head.feature_names if name not in features]
-    if missing:
+    if missing := [name for name in head.feature_names if name not in features]:
         raise InputError(f"the head asks for {missing[0]!r}, which this version does not count; train it again")
     estimate = head.predict(features)
     log_time, half, balanced, prior = (
@@ -193,7 +197,7 @@ def _predict(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPrediction:
     least, most = bounds.log_time, assumed.log_time
     raised_to, log_time = (assumed.binding_bound, most) if log_time <= most else ("", log_time)
     profile, launch = work.profile, work.launch
-    roofline_ms = {name: 1e3 * time for name, time in roofline_seconds(work, spec).items() if name in _ROOFLINE_PARTS}
+    roofline_ms = {name: 1e3 * time for name, time in roofline_seconds(work, spec).items() if name in ROOFLINE_PARTS}
     learned = "compute" if balanced > 0.5 else "bandwidth"
     bound = raised_to if raised_to in _BOUNDS else learned
     if assumed.binding_bound == "chain" and log_time - most < _CLOSE:
@@ -261,9 +265,8 @@ def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]
     for one, place in zip(shown, left, strict=True):
         speed, (fast, slow) = one.flops / one.time_ms * 1e3, one.interval_ms
         ends = [[speed - one.flops / slow * 1e3], [one.flops / fast * 1e3 - speed]]
-        axes.errorbar(
-            [place], [speed], yerr=ends, fmt="o", color=_COLORS.get(one.bound, _NEITHER), capsize=3, linewidth=1
-        )
+        color = _COLORS.get(one.bound, _NEITHER)
+        axes.errorbar([place], [speed], yerr=ends, fmt="o", color=color, capsize=3, linewidth=1)
         name = escape_control(plain_kernel_name(one.kernel), lines=False)
         axes.annotate(name, (place, speed), textcoords="offset points", xytext=(6, 5), fontsize=8, parse_math=False)
     axes.set_xscale("log")

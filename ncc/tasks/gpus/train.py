@@ -148,10 +148,7 @@ def measured_launches(
     options: CompileOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Launches:
-    """Compile and count the launches of a table, with and without the program's own arguments if they are known.
-
-    Launches whose kernel is in no source that compiles are skipped, and named.
-    """
+    """Compile and count the launches of a table, with and without the program's own arguments if they are known."""
     by_source: dict[str, list[MeasuredLaunch]] = {}
     for launch in table:
         by_source.setdefault(launch.source, []).append(launch)
@@ -280,11 +277,7 @@ def program_folds(program: NDArray[np.str_], num_folds: int, seed: int) -> Itera
 
 
 def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204, card: dict[str, Any] | None = None) -> GpuHead:
-    """Fit a head to measured launches of four programs or more.
-
-    If no row tells its bound, the roofline's view of the counts stands in for it; if none tells its traffic, the
-    compulsory bytes do.
-    """
+    """Fit a head to measured launches of four programs or more; rooflines stand in for unknown bounds and traffic."""
     values, names = launches.values, launches.feature_names
     roofline, moved = roofline_estimate(values, names)
     kept = np.flatnonzero(np.ptp(values, axis=0) > 0)
@@ -352,10 +345,7 @@ def _fit_classifier(features: Floats, compute: Bools, seed: int) -> Any:
 
 
 def _calibrate(log_odds: Floats, compute: Bools) -> Floats:
-    """Slope and offset of log odds that fit what was held out, both classes weighing the same.
-
-    Reference: Platt 1999.
-    """
+    """Slope and offset of log odds that fit what was held out, classes weighing the same (Platt 1999)."""
     from sklearn.linear_model import LogisticRegression
 
     fitted = LogisticRegression(class_weight="balanced", C=1e3).fit(log_odds[:, None], compute)

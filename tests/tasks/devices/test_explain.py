@@ -11,13 +11,9 @@ from ncc.errors import InputError
 from tests.rooms import (
     PLATFORMS,
     CompileOptions,
-    KernelWork,
     compile_source,
     explain_device,
-    load_device_head,
-    load_embedding,
     predict_device,
-    read_kernels,
 )
 from tests.support.refuses import refuses
 
@@ -79,19 +75,6 @@ def test_lines_are_those_of_the_source_and_cover_every_statement(nested):
     assert found == {(int(module.source_line[i]), module.statement_text(i)) for i in body}
     values = json.loads(json.dumps(explanation.to_dict()))
     assert {(line["line"], text) for line in values["lines"] for text in line["statements"]} == found
-
-
-def test_a_change_is_what_the_answer_loses_without_the_line(nested):
-    head = load_device_head(platform="nvidia")
-    (explanation,) = explain_device(nested, transfer=1e7, wgsize=64)
-    (kernel,) = read_kernels(nested, load_embedding(), head.embedding_id, CompileOptions(debug_lines=True))
-    by_line = {line.line: line.log_ratio_change for line in explanation.lines if line.line}
-    for line, change in by_line.items():
-        without = frozenset(np.flatnonzero(kernel.module.source_line == line).tolist())
-        features = KernelWork(kernel.module, kernel.function).features(kernel.vectors, without)
-        rest = head.predict_kernel(features, [1e7], 64)[0].log_ratio
-        assert change == pytest.approx(explanation.log_ratio - rest)
-    assert max(map(abs, by_line.values())) > 0.01
 
 
 def test_without_debug_information_statements_speak_for_themselves():

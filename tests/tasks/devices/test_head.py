@@ -1,7 +1,6 @@
 """Device heads: what they learn, how they widen, and that files keep them."""
 
 import dataclasses
-import math
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,8 @@ import pytest
 from ncc.errors import DataError, InputError
 from tests.fixtures.tables import write_times
 from tests.rooms import (
-    LONGEST_READ,
-    NUM_KINDS,
-    counts_at_size,
-    decay_with_distance,
-    distinct_kernels,
     predict_device,
     train_devmap,
-    work_at_size,
 )
 from tests.support.refuses import refuses
 
@@ -122,32 +115,6 @@ def test_models_say_what_constants_of_the_devices_leave(table, head):
         [learnt] = predict_device(table.with_name("k3.cl"), global_size=size, head=head)
         for device, (time, *_) in (answer.times_ms or {}).items():
             assert time == pytest.approx((learnt.times_ms or {})[device][0], rel=0.5)
-
-
-def test_what_models_say_of_the_mean_time_fades_with_distance(head):
-    said, distance = np.array([[2.0, 0.5], [2.0, 0.5]]), np.array([0.0, 0.1])
-    assert decay_with_distance(said, distance, 10.0) == pytest.approx(np.array([[2.0, 0.5], [2.0 / math.e, 0.5]]))
-    assert (decay_with_distance(said, distance, 0.0) == said).all()
-    assert head.experts[0].distance_decay > 0
-
-
-def test_kernels_that_read_alike_are_read_once():
-    rng = np.random.default_rng(0)
-    one, other = (rng.normal(size=(length, 4)).astype(np.float32) for length in (300, 5))
-    sequences = np.empty(4, object)
-    sequences[:] = [one, other, one.copy(), np.vstack([one[:LONGEST_READ], other])]
-    kernels, owner = distinct_kernels(sequences)
-    assert [len(kernel) for kernel in kernels] == [LONGEST_READ, 5]
-    assert owner.tolist() == [0, 1, 0, 0]
-
-
-def test_counts_at_a_launch_lie_between_those_at_two_sizes():
-    work = np.log1p(np.concatenate([np.full(NUM_KINDS, 10.0), np.full(NUM_KINDS, 1000.0)]))[None, :]
-    small, middle, large = (counts_at_size(work, np.array([size]))[0] for size in (2.0**12, 2.0**16, 2.0**20))
-    assert np.expm1(small) == pytest.approx(10)
-    assert middle == pytest.approx((small + large) / 2)
-    # eleven kinds of operations, two that cost more, bytes, and three kinds of accesses
-    assert work_at_size(work, np.array([2.0**20]))[0] == pytest.approx([11e3, 2e3, 1e3, 3e3])
 
 
 def test_three_devices(table, tmp_path):
