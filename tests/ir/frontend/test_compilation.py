@@ -12,6 +12,7 @@ import pytest
 import ncc
 from ncc.errors import CompileError, InputError
 from tests.rooms import CompileOptions, compile_source
+from tests.support.refuses import refuses
 
 
 @pytest.mark.parametrize(
@@ -52,13 +53,6 @@ def test_search_paths_of_the_environment_do_not_reach_the_bundled_clang(sources,
     compile_source(sources / "dot.c")
 
 
-def test_eigen_is_found_beside_the_bundled_headers(sources):
-    if not Path("/usr/include/eigen3/Eigen/Dense").exists():
-        pytest.skip("Eigen is not installed")
-    options = CompileOptions(include_paths=("/usr/include/eigen3",), optimization="-O0")
-    assert b"define " in compile_source(sources / "inverse.cpp", options).ir
-
-
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
@@ -74,8 +68,10 @@ def test_a_target_in_the_flags_wins_and_brings_its_headers(sources, target, expe
 def test_source_text_needs_a_language():
     text = b"int one(void) { return 1; }"
     assert b"define" in compile_source(text, CompileOptions(language="c")).ir
-    with pytest.raises(InputError, match=r"source text has no file extension.*set language to one of c, c\+\+"):
+    with refuses(InputError, "source text", "language", "c++"):
         compile_source(text)
+    with refuses(CompileError, "source text: ", "<stdin>:1:1: error"):
+        compile_source(b"nonsense", CompileOptions(language="c"))
 
 
 @pytest.mark.parametrize("name", ["-c.c", "-", "--"])
@@ -98,9 +94,7 @@ def test_no_file_of_arguments_is_read(tmp_path, monkeypatch, clang):
     (tmp_path / "p.c").write_text("-fplugin=evil.so")
     monkeypatch.chdir(tmp_path)
     for given in ("@p.c", tmp_path / "@p.c"):
-        with pytest.raises(
-            InputError, match=r"@p\.c: compilers take a name that begins with @ for a file of arguments"
-        ):
+        with refuses(InputError, "@p.c", "begins with @"):
             compile_source(given, CompileOptions(clang=clang))
 
 
@@ -108,7 +102,7 @@ def test_messages_name_a_file_as_it_was_given(tmp_path, monkeypatch):
     (tmp_path / "bad.c").write_text("int f(void) { return missing; }\n")
     (tmp_path / "odd.c").write_text("int f(void) { int x = 5u == -1; }\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CompileError, match=r"^bad\.c: does not compile\n  bad\.c:1:22: error"):
+    with refuses(CompileError, "bad.c: ", "\n  bad.c:1:22: error"):
         compile_source("bad.c")
     assert compile_source("odd.c").warnings.startswith("odd.c:1:")
 
@@ -128,34 +122,11 @@ def test_defines_include_paths_level_and_flags_reach_the_compiler(tmp_path):
     assert b"<4 x i32>" in optimized
 
 
-def test_debug_lines():
-    text = b"int one(void) { return 1; }"
-    assert b"DILocation" not in compile_source(text, CompileOptions(language="c")).ir
-    assert b"DILocation" in compile_source(text, CompileOptions(language="c", debug_lines=True)).ir
-
-
 def test_default_standards():
     checks = b'static_assert(__cplusplus == 201703L, ""); using namespace std;'
     assert compile_source(b"#include <vector>\n" + checks, CompileOptions(language="c++")).ir
     text = b'_Static_assert(__STDC_VERSION__ == 201710L, "");'
     assert compile_source(text, CompileOptions(language="c")).ir
-
-
-def test_warnings_are_kept():
-    compiled = compile_source(b"int f(void) { int x = 5u == -1; }", CompileOptions(language="c"))
-    assert "<stdin>:1" in compiled.warnings
-    assert "warning:" in compiled.warnings
-
-
-def test_missing_file_folder_and_unknown_extension(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere\.c: no such file"):
-        compile_source(tmp_path / "nowhere.c")
-    with pytest.raises(InputError, match="is a folder; expected one source file"):
-        compile_source(tmp_path)
-    path = tmp_path / "notes.md"
-    path.write_text("# Notes")
-    with pytest.raises(InputError, match=r"notes\.md: extension '\.md' is not .*\.cpp.*set language"):
-        compile_source(path)
 
 
 def test_errors_name_the_file_the_places_and_the_command(tmp_path):
@@ -196,29 +167,24 @@ def test_old_c_that_compilers_refuse_by_now(text):
 def test_a_header_that_is_nowhere_is_asked_for(tmp_path):
     path = tmp_path / "a.c"
     path.write_text('#include "sub/far.h"\n')
-    with pytest.raises(CompileError, match=r"where sub/far\.h is on this machine, give its folder: -I FOLDER"):
+    with refuses(CompileError, "sub/far.h", "-I FOLDER"):
         compile_source(path)
 
 
-def test_an_error_in_source_text_is_placed_in_standard_input():
-    with pytest.raises(CompileError, match=r"(?s)^source text: does not compile\n  <stdin>:1:1: error"):
-        compile_source(b"nonsense", CompileOptions(language="c"))
-
-
 def test_an_unknown_flag_is_reported(sources):
-    with pytest.raises(CompileError, match=r"error: .*--no-such-flag"):
+    with refuses(CompileError, "error: ", "--no-such-flag"):
         compile_source(sources / "dot.c", CompileOptions(flags=("--no-such-flag",)))
 
 
 def test_flags_that_ask_for_another_output(sources):
-    with pytest.raises(CompileError, match="printed no IR; do the flags ask for another output"):
+    with refuses(CompileError, "no IR", "flags"):
         compile_source(sources / "dot.c", CompileOptions(flags=("-fsyntax-only",)))
 
 
 def test_source_that_is_not_utf8(tmp_path):
     path = tmp_path / "latin1.c"
     path.write_bytes(b'// caf\xe9\nconst char *s = "\xff\xfe";\nint f(void) { return \xe9t\xe9; }\n')
-    with pytest.raises(CompileError, match=r"latin1\.c:3:\d+: error"):
+    with refuses(CompileError, "latin1.c:3:"):
         compile_source(path)
     path.write_bytes(b'// caf\xe9\nconst char *s = "caf\xe9";\n')
     assert b"caf\\E9" in compile_source(path).ir
@@ -226,12 +192,9 @@ def test_source_that_is_not_utf8(tmp_path):
 
 def test_a_macro_is_asked_for_where_one_may_be_missing():
     source = b"kernel void k(global %s *a) { for (int i = 0; i < %s; i++) a[i] += 1; }"
-    for code, asked in (
-        (source % (b"float", b"ROUNDS"), "-D ROUNDS=VALUE"),
-        (source % (b"TYPE", b"8"), "-D TYPE=VALUE"),
-    ):
-        with pytest.raises(CompileError, match=rf"if \w+ is a macro .*: {asked}\n"):
-            compile_source(code, CompileOptions(language="opencl"))
+    for words, asked in (((b"float", b"ROUNDS"), "-D ROUNDS=VALUE"), ((b"TYPE", b"8"), "-D TYPE=VALUE")):
+        with refuses(CompileError, "is a macro", asked):
+            compile_source(source % words, CompileOptions(language="opencl"))
     with pytest.raises(CompileError) as caught:
         compile_source(source % (b"float", b"rounds"), CompileOptions(language="opencl"))
     assert "is a macro" not in str(caught.value)
@@ -239,7 +202,7 @@ def test_a_macro_is_asked_for_where_one_may_be_missing():
 
 def test_a_later_standard_is_hinted_at_where_it_may_be_what_lacks():
     source = b"#include <coroutine>\nstd::suspend_always f();\n"
-    with pytest.raises(CompileError, match="try --flag -std=c\\+\\+20"):
+    with refuses(CompileError, "--flag -std=c++20"):
         compile_source(source, CompileOptions(language="c++"))
     compile_source(source + b"int g() { return 1; }\n", CompileOptions(language="c++", flags=("-std=c++20",)))
     with pytest.raises(CompileError) as caught:

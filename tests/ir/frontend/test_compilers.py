@@ -11,6 +11,7 @@ import pytest
 
 from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_source, find_compiler
+from tests.support.refuses import refuses
 
 # Instantiates templates without end in sight: each level doubles the work of the one above.
 ENDLESS = b"""
@@ -62,39 +63,39 @@ def test_own_clang_by_environment_and_option_wins(monkeypatch):
 
 def test_a_compiler_that_is_missing_is_named_with_its_origin(sources, tmp_path, monkeypatch):
     missing = str(tmp_path / "clang-99")
-    with pytest.raises(CompileError, match=r"can't start the compiler '.*clang-99', which the clang option names"):
+    with refuses(CompileError, "clang-99", "the clang option"):
         compile_source(sources / "dot.c", CompileOptions(clang=missing))
     monkeypatch.setenv("NCC_CLANG", missing)
-    with pytest.raises(CompileError, match=r"which the environment variable NCC_CLANG names: No such file"):
+    with refuses(CompileError, "NCC_CLANG", "No such file"):
         compile_source(sources / "dot.c")
 
 
 def test_a_compiler_that_is_no_program(sources):
-    with pytest.raises(CompileError, match=r"can't start the compiler .*: Permission denied"):
+    with refuses(CompileError, "dot.c", "Permission denied"):
         compile_source(sources / "dot.c", CompileOptions(clang=str(sources / "dot.c")))
 
 
 def test_without_ziglang_the_message_says_what_to_do(monkeypatch):
     monkeypatch.setattr("ncc.ir.frontend.clang._package_folders", lambda _: ())
-    with pytest.raises(CompileError, match=r"pip install ziglang.*or name a clang.*NCC_CLANG"):
+    with refuses(CompileError, "pip install ziglang", "NCC_CLANG"):
         find_compiler()
 
 
 def test_a_compiler_that_crashes(sources, tmp_path):
     crash = script(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
-    with pytest.raises(CompileError, match=r"dot\.c: the compiler was ended by signal SIGSEGV"):
+    with refuses(CompileError, "dot.c: ", "SIGSEGV"):
         compile_source(sources / "dot.c", CompileOptions(clang=crash))
 
 
 def test_a_compiler_that_fails_without_an_error_line(sources, tmp_path):
     failing = script(tmp_path, "import sys\nsys.exit('no licence')\n")
-    with pytest.raises(CompileError, match=r"failed with exit code 1\n  no licence\ncommand: "):
+    with refuses(CompileError, "exit code 1", "no licence", "command: "):
         compile_source(sources / "dot.c", CompileOptions(clang=failing))
 
 
 def test_the_time_limit_stops_the_compiler():
     options = CompileOptions(language="c++", timeout_s=0.5)
-    with pytest.raises(CompileError, match=r"(?s)did not finish within 0\.5 seconds.*larger time limit.*command: "):
+    with refuses(CompileError, "0.5 seconds", "time limit", "command: "):
         compile_source(ENDLESS, options)
 
 
@@ -112,7 +113,7 @@ def test_the_time_limit_stops_the_children_too(sources, tmp_path):
         while not (child := process_with(mark)) and not compiling.done():
             time.sleep(0.02)
         assert child
-        with pytest.raises(CompileError, match="did not finish"):
+        with refuses(CompileError, "3 seconds"):
             compiling.result()
     assert not is_running(child)
 

@@ -1,6 +1,6 @@
 """Context counts against a breadth-first search in plain sets."""
 
-import re
+import random
 import signal
 import time
 from collections import Counter
@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
+from fuzz.grammar import random_module
 from ncc.errors import InputError
 from tests.oracles.contexts import slow_contexts
 from tests.rooms import MAX_WIDTH, XFG, build_xfg, context_pairs, count_contexts, native, read_module
+from tests.support.refuses import refuses
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 SMALL = ["tree.llvm11.ll", "machine.clang19.ll", "shapes.clang14.ll", "saxpy.clang22.ll", "legacy.ll"]
@@ -44,58 +44,16 @@ def test_real_modules(file: str, width: int) -> None:
     check(graph, [label if label % 3 else -1 for label in graph.module.text_id.tolist()], width)
 
 
-@st.composite
-def small_modules(draw: st.DrawFn) -> str:
-    """Functions of a few blocks; operands are drawn from few values, so that some become hubs."""
-    num_functions = draw(st.integers(1, 3))
-    lines = ["@g = global i32 0", "declare i32 @outside(i32)"]
-    for function in range(num_functions):
-        lines.append(f"define i32 @f{function}(i32 %a, ptr %p) {{")
-        values, num_blocks = ["%a", "7"], draw(st.integers(1, 4))
-        for block in range(num_blocks):
-            lines.append(f"b{block}:")
-            for _ in range(draw(st.integers(0, 5))):
-                name = f"%v{len(values)}"
-                x, y = draw(st.sampled_from(values[:3] + values[-2:])), draw(st.sampled_from(values))
-                match draw(st.integers(0, 6)):
-                    case 0 | 1:
-                        lines.append(f"  {name} = add i32 {x}, {y}")
-                    case 2:
-                        lines.append(f"  {name} = load i32, ptr {draw(st.sampled_from(['%p', '@g']))}")
-                    case 3:
-                        lines.append(f"  store i32 {x}, ptr {draw(st.sampled_from(['%p', '@g']))}")
-                        continue
-                    case 4:
-                        lines.append(
-                            f"  {name} = call i32 @f{draw(st.integers(0, num_functions - 1))}(i32 {x}, ptr %p)"
-                        )
-                    case 5:
-                        lines.append(f"  {name} = call i32 @outside(i32 {x})")
-                    case _:
-                        lines.append("  fence acquire")
-                        continue
-                values.append(name)
-            target = [draw(st.integers(0, num_blocks - 1)) for _ in range(2)]
-            value = draw(st.sampled_from(values))
-            match draw(st.integers(0, 3)):
-                case 0:
-                    lines.append(f"  br label %b{target[0]}")
-                case 1:
-                    lines.append(f"  switch i32 {value}, label %b{target[0]} [ i32 1, label %b{target[1]} ]")
-                case _:
-                    lines.append(f"  ret i32 {value}")
-        lines.append("}")
-    return "\n".join(lines) + "\n"
+@pytest.mark.parametrize("width", [1, 2, 4])
+@pytest.mark.parametrize("max_degree", [None, 0, 3, 6])
+def test_modules_made_up(width: int, max_degree: int | None) -> None:
+    for seed in range(15):
+        graph = build_xfg(read_module(random_module(random.Random(seed))[1].encode()))
+        labels = [i % (seed % 12 + 1) - 1 for i in range(graph.module.num_statements)]
+        check(graph, labels, width, max_degree)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(small_modules(), st.integers(1, 4), st.integers(1, 12), st.none() | st.integers(0, 6))
-def test_random_modules(ir: str, width: int, num_labels: int, max_degree: int | None) -> None:
-    graph = build_xfg(read_module(ir.encode()))
-    check(graph, [i % num_labels - 1 for i in range(graph.module.num_statements)], width, max_degree)
-
-
-@pytest.mark.parametrize("max_degree", [0, 1, 2, 3, 5, 8, 1000])
+@pytest.mark.parametrize("max_degree", [0, 2, 5, 1000])
 @pytest.mark.parametrize("file", SMALL)
 def test_identifiers_of_more_statements_than_the_limit_connect_nothing(file: str, max_degree: int) -> None:
     graph = build_xfg(read_module(IR / file))
@@ -117,14 +75,7 @@ def test_pairs_are_those_of_the_counts_and_go_both_ways() -> None:
         read_module(b"define i32 @f(i32 %a) {\n  %b = add i32 %a, 1\n  %c = add i32 %b, 1\n  ret i32 %c\n}")
     )
     # define and b share a; b and c share b; c and ret share c; no node connects define with c
-    assert [tuple(pair) for pair in context_pairs(graph, 1).tolist()] == [
-        (0, 1),
-        (1, 0),
-        (1, 2),
-        (2, 1),
-        (2, 3),
-        (3, 2),
-    ]
+    assert context_pairs(graph, 1).tolist() == [[0, 1], [1, 0], [1, 2], [2, 1], [2, 3], [3, 2]]
     assert len(context_pairs(graph, 2)) == 10
     assert len(context_pairs(graph, 3)) == 12
 
@@ -132,14 +83,14 @@ def test_pairs_are_those_of_the_counts_and_go_both_ways() -> None:
 @pytest.mark.parametrize("width", [0, -1, MAX_WIDTH + 1, 1000])
 def test_widths_out_of_range(width: int) -> None:
     graph = build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))
-    with pytest.raises(InputError, match=re.escape(f"context width is {width}; expected 1 to {MAX_WIDTH}")):
+    with refuses(InputError, "width", str(width), str(MAX_WIDTH)):
         count_contexts(graph, np.zeros(2, np.int32), width)
 
 
 @pytest.mark.parametrize("num_labels", [0, 1, 3])
 def test_labels_that_do_not_fit_the_graph(num_labels: int) -> None:
     graph = build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))
-    with pytest.raises(InputError, match=rf"{num_labels}.*expected .*2 statements"):
+    with refuses(InputError, str(num_labels), "2 statements"):
         count_contexts(graph, np.zeros(num_labels, np.int32))
 
 
@@ -169,7 +120,7 @@ def test_counting_has_a_deadline(monkeypatch):
     graph = build_xfg(read_module(grid(50), name="grid.ll"))
     monkeypatch.setattr(native, "_SLICE_STEPS", 0)
     monkeypatch.setattr("ncc.ir.graph.contexts.seconds_for", lambda _: 0.0)
-    with pytest.raises(InputError, match=r"^grid\.ll: counting contexts took more than 0 s; a smaller width"):
+    with refuses(InputError, "grid.ll: ", "0 s", "smaller width"):
         count_contexts(graph, graph.module.text_id, 3)
 
 

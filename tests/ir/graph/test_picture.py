@@ -1,7 +1,7 @@
 """What the page of a graph holds, and a function as SVG; `test_page.py` opens the page in a browser."""
 
 from collections import Counter
-from itertools import accumulate, combinations
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,7 +19,6 @@ from tests.rooms import (
     draw_functions,
     escape_control,
     node_kind,
-    page_data,
     read_module,
     to_svg,
 )
@@ -121,25 +120,6 @@ def test_other_functions_are_linked() -> None:
         "a\\u202eb/%x": 1,
         "a\\u202eb/return": 1,
     }
-
-
-def test_page_data_unfold_to_the_drawings(graph: XFG) -> None:
-    data = page_data(graph)
-    assert data["statements"] == list(graph.module.texts)
-    assert len(set(data["texts"])) == len(data["texts"])
-    for drawing, record in zip(draw_functions(graph), data["functions"], strict=True):
-        name, boxes, labels, statements, lines, by, source, target, kind, links = record
-        assert (name, links, kind) == (drawing.name, drawing.linked_function, drawing.kind.tolist())
-        assert boxes == [n for box in drawing.boxes for n in (box.x, box.y, box.width, box.num_rows)]
-        assert [data["texts"][number] for number in accumulate(labels)] == list(drawing.labels)
-        shown = [data["statements"][number] if number >= 0 else None for number in statements]
-        own = drawing.statement.tolist()
-        assert shown == [graph.module.statement_text(i) if i >= 0 else None for i in own]
-        assert list(accumulate(lines)) == [int(graph.module.source_line[i]) if i >= 0 else 0 for i in own]
-        rows = list(accumulate(by))
-        assert rows == drawing.edge_row.tolist()
-        assert [row + step for row, step in zip(rows, source, strict=True)] == drawing.source.tolist()
-        assert [row + step for row, step in zip(rows, target, strict=True)] == drawing.target.tolist()
 
 
 @pytest.mark.parametrize("number", range(5))
