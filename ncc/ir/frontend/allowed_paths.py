@@ -26,7 +26,6 @@ _CODE = (
 )
 _MAX_BYTES = 2**19
 """Of all paths together: they go on a command line."""
-_MAX_FILES = 200_000
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
 """There also if TMPDIR names another."""
 _SETTLED_NS = 10**8
@@ -38,20 +37,14 @@ _SETTLED_NS = 10**8
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A folder and all below it that is not hidden, as seen once.
-
-    Attributes:
-        root: Path of the folder.
-        mtimes_ns: Folder → time of change.
-        folders, files: Folder → names in it that are not hidden.
-        mixed: Folders that can't be allowed whole, since they hold something hidden or unreadable.
-    """
+    """A folder and all below it that is not hidden, as seen once; by folder: its time of change, and names in it."""
 
     root: str
     mtimes_ns: Mapping[str, int]
     folders: Mapping[str, Sequence[str]]
     files: Mapping[str, Sequence[str]]
     mixed: frozenset[str]
+    """Folders that can't be allowed whole, since they hold something hidden or unreadable."""
 
     def is_current(self) -> bool:
         """Return True if another look would find the same."""
@@ -73,11 +66,7 @@ class Tree:
     def by_name(self) -> Mapping[str, Sequence[str]]:
         """Name of a file → its paths."""
         paths: dict[str, list[str]] = {}
-        num_files = 0
         for parent, names in self.files.items():
-            num_files += len(names)
-            if num_files > _MAX_FILES:
-                break
             for name in names:
                 paths.setdefault(name, []).append(os.path.join(parent, name))
         return paths

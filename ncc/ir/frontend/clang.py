@@ -46,29 +46,14 @@ def find_compiler(clang: str | None = None) -> Clang:
 
 OWN_HEADERS = Path(__file__).parent
 
-# What libc++ finds in its generated __config_site; this copy has none and takes macros instead.
-_LIBCXX_DEFINES = (
-    "_LIBCPP_ABI_VERSION=1",
-    "_LIBCPP_ABI_NAMESPACE=__1",
-    "_LIBCPP_HAS_THREADS=1",
-    "_LIBCPP_HAS_MONOTONIC_CLOCK=1",
-    "_LIBCPP_HAS_TERMINAL=1",
-    "_LIBCPP_HAS_MUSL_LIBC=0",
-    "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0",
-    "_LIBCPP_HAS_FILESYSTEM=1",
-    "_LIBCPP_HAS_RANDOM_DEVICE=1",
-    "_LIBCPP_HAS_LOCALIZATION=1",
-    "_LIBCPP_HAS_UNICODE=1",
-    "_LIBCPP_HAS_WIDE_CHARACTERS=1",
-    "_LIBCPP_HAS_TIME_ZONE_DATABASE=1",
-    "_LIBCPP_HAS_NO_STD_MODULES",
-    "_LIBCPP_PSTL_BACKEND_SERIAL",
-    "_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS",
-    "_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
-    # No run-time checks: they would drown a program's own statements in branches to abort.
-    "_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE",
-    "_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
-)
+# What libc++ finds in its generated __config_site; this copy has none and takes macros instead. There are no run-time
+# checks: they would drown a program's own statements in branches to abort.
+_LIBCXX_DEFINES = """
+ABI_VERSION=1 ABI_NAMESPACE=__1 HAS_THREADS=1 HAS_MONOTONIC_CLOCK=1 HAS_TERMINAL=1 HAS_MUSL_LIBC=0
+HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0 HAS_FILESYSTEM=1 HAS_RANDOM_DEVICE=1 HAS_LOCALIZATION=1 HAS_UNICODE=1
+HAS_WIDE_CHARACTERS=1 HAS_TIME_ZONE_DATABASE=1 HAS_NO_STD_MODULES PSTL_BACKEND_SERIAL DISABLE_VISIBILITY_ANNOTATIONS
+HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE
+"""
 
 # These copies of glibc's headers leave its version to the command line; `zig c++` chooses this one too.
 _GLIBC_DEFINE = "-D__GLIBC_MINOR__=31"
@@ -79,38 +64,9 @@ _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64le": "powerpc64le
 _FAMILIES = ("aarch64", "arm", "loongarch", "mips", "powerpc", "riscv", "s390x", "sparc", "x86")
 
 
-def default_target() -> str:
-    """Name the Linux target of this machine's architecture, whatever its operating system."""
-    return f"{_architecture(platform.machine())}-unknown-linux-gnu"
-
-
-def header_flags(headers: Path, target: str, *, cplusplus: bool) -> list[str]:
-    """Replace the compiler's search path by the bundled headers."""
-    architecture = _architecture(target.split("-", maxsplit=1)[0])
-    flags = ["-nostdinc"]
-    if cplusplus:
-        flags.append("-nostdinc++")
-        flags += _isystem(OWN_HEADERS / "cxx", headers / "libcxx/include", headers / "libcxxabi/include")
-        flags += [f"-D{define}" for define in _LIBCXX_DEFINES]
-    libc = headers / "libc/include"
-    family = _family(architecture)
-    flags += _isystem(headers / "include", libc / f"{family}-linux-gnu", libc / "generic-glibc")
-    flags += _isystem(libc / f"{family}-linux-any", libc / "any-linux-any", OWN_HEADERS / "c")
-    flags.append(_GLIBC_DEFINE)
-    for folder in (f"/usr/include/{architecture}-linux-gnu", "/usr/include"):
-        flags += ["-idirafter", folder]
-    return flags
-
-
 def _architecture(name: str) -> str:
     lowered = name.lower()
     return _ARCHITECTURES.get(lowered, lowered)
-
-
-def _family(architecture: str) -> str:
-    if architecture == "i386":
-        return "x86"
-    return next((family for family in _FAMILIES if architecture.startswith(family)), architecture)
 
 
 def _isystem(*folders: Path) -> list[str]:
@@ -192,7 +148,8 @@ def compile_command(compiler: Clang, language: str, source: str | None, options:
     return (
         *compiler.argv,
         *("-S", "-emit-llvm", "-o", "-", "-fno-color-diagnostics", "-fno-crash-diagnostics"),
-        *_optimization_flags(options.optimization),
+        # recent clangs warn of -Ofast, which always was short for these two
+        *(("-O3", "-ffast-math") if options.optimization == "-Ofast" else (options.optimization,)),
         *_language_flags(compiler, language, options.flags),
         *(_LENIENT if language in ("c", "opencl") and not options.is_strict else ()),
         *(f"-I{Path(folder).absolute()}" for folder in options.include_paths),
@@ -212,14 +169,14 @@ def _whole_path(source: str) -> str:
     return str(path.absolute())
 
 
-def _optimization_flags(level: str) -> tuple[str, ...]:
-    # Recent clangs warn of -Ofast, which always was short for these two.
-    return ("-O3", "-ffast-math") if level == "-Ofast" else (level,)
-
-
 def _language_flags(compiler: Clang, language: str, user_flags: Sequence[str]) -> list[str]:
     if language == "opencl":
-        return _opencl_flags()
+        # 2.0 accepts what 1.x does, and pointers without an address space as well, which kernels written
+        # for lenient drivers use. SPIR is the one target that keeps address spaces and spir_kernel.
+        return [
+            *("-x", "cl", "-cl-std=CL2.0", "--target=spir64", "-nostdinc", "-cl-no-stdinc"),
+            *("-Xclang", "-fdeclare-opencl-builtins", "-include", str(OWN_HEADERS / "opencl" / "prelude.h")),
+        ]
     if language == "cuda":
         return _cuda_flags(compiler, user_flags)
     standard = DEFAULT_CXX if language == "c++" else "-std=gnu17"
@@ -227,21 +184,29 @@ def _language_flags(compiler: Clang, language: str, user_flags: Sequence[str]) -
 
 
 def _host_flags(compiler: Clang, user_flags: Sequence[str], *, cplusplus: bool) -> list[str]:
-    """Target and headers of the bundled clang; a user's own clang keeps its own."""
-    if compiler.headers is None:
+    """Target and headers of the bundled clang, in the place of its search path; a user's own clang keeps its own."""
+    headers = compiler.headers
+    if headers is None:
         return []
-    default = default_target()
-    target = _last_target(user_flags) or default
-    return [f"--target={default}", *header_flags(compiler.headers, target, cplusplus=cplusplus)]
-
-
-def _opencl_flags() -> list[str]:
-    # 2.0 accepts what 1.x does, and pointers without an address space as well, which kernels written
-    # for lenient drivers use. SPIR is the one target that keeps address spaces and spir_kernel.
-    return [
-        *("-x", "cl", "-cl-std=CL2.0", "--target=spir64", "-nostdinc", "-cl-no-stdinc"),
-        *("-Xclang", "-fdeclare-opencl-builtins", "-include", str(OWN_HEADERS / "opencl" / "prelude.h")),
-    ]
+    default = f"{_architecture(platform.machine())}-unknown-linux-gnu"  # whatever the operating system
+    architecture = _architecture((_last_target(user_flags) or default).split("-", maxsplit=1)[0])
+    flags = [f"--target={default}", "-nostdinc"]
+    if cplusplus:
+        flags.append("-nostdinc++")
+        flags += _isystem(OWN_HEADERS / "cxx", headers / "libcxx/include", headers / "libcxxabi/include")
+        flags += [
+            *(f"-D_LIBCPP_{define}" for define in _LIBCXX_DEFINES.split()),
+            "-D_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
+        ]
+    libc = headers / "libc/include"
+    known = (family for family in _FAMILIES if architecture.startswith(family))
+    family = "x86" if architecture == "i386" else next(known, architecture)
+    flags += _isystem(headers / "include", libc / f"{family}-linux-gnu", libc / "generic-glibc")
+    flags += _isystem(libc / f"{family}-linux-any", libc / "any-linux-any", OWN_HEADERS / "c")
+    flags.append(_GLIBC_DEFINE)
+    for folder in (f"/usr/include/{architecture}-linux-gnu", "/usr/include"):
+        flags += ["-idirafter", folder]
+    return flags
 
 
 def _cuda_flags(compiler: Clang, user_flags: Sequence[str]) -> list[str]:

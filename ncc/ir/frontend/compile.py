@@ -17,7 +17,7 @@ from ncc.ir.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import header_folders, with_own_flags
 from ncc.ir.frontend.run import CompiledSource, run_compiler
-from ncc.system.sandbox.limits import refuse_large
+from ncc.system.sandbox.limits import refuse_size
 
 logger = logging.getLogger(__name__)
 
@@ -177,7 +177,7 @@ def _language(source: str | bytes, options: CompileOptions) -> str:
         raise InputFileError(f"{source}: is a folder; expected one source file")
     if not path.exists():
         raise InputFileError(f"{source}: no such file")
-    refuse_large(source)
+    refuse_size(source, path.stat().st_size)
     language = options.language or language_of(source)
     if language == "c++" and not options.language and re.search(_HIP, path.read_bytes()):
         return "cuda"

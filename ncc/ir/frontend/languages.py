@@ -8,17 +8,9 @@ LANGUAGES = ("c", "c++", "opencl", "cuda")
 # `.C` and `.c` differ on purpose, as they do for every compiler: matching is case-sensitive first.
 _LANGUAGE_BY_EXTENSION = {
     ".c": "c",
-    ".cc": "c++",
-    ".cpp": "c++",
-    ".cxx": "c++",
-    ".c++": "c++",
-    ".cp": "c++",
-    ".C": "c++",
-    ".cl": "opencl",
-    ".ocl": "opencl",
-    ".opencl": "opencl",
-    ".cu": "cuda",
-    ".hip": "cuda",
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".c++", ".cp", ".C"), "c++"),
+    **dict.fromkeys((".cl", ".ocl", ".opencl"), "opencl"),
+    **dict.fromkeys((".cu", ".hip"), "cuda"),
 }
 
 SOURCE_EXTENSIONS: frozenset[str] = frozenset(_LANGUAGE_BY_EXTENSION)
@@ -27,5 +19,4 @@ SOURCE_EXTENSIONS: frozenset[str] = frozenset(_LANGUAGE_BY_EXTENSION)
 def language_of(path: str | os.PathLike[str]) -> str | None:
     """Name the language of a source file from its extension alone."""
     extension = Path(path).suffix
-    exact = _LANGUAGE_BY_EXTENSION.get(extension)
-    return exact if exact is not None else _LANGUAGE_BY_EXTENSION.get(extension.lower())
+    return _LANGUAGE_BY_EXTENSION.get(extension) or _LANGUAGE_BY_EXTENSION.get(extension.lower())

@@ -63,7 +63,10 @@ class CompileOptions:
             raise InputError(f"the time limit (timeout_s) is {self.timeout_s!r}; expected a number of seconds above 0")
         object.__setattr__(self, "optimization", f"-O{level}")
         for name in ("include_paths", "defines", "flags", "searched"):
-            self._freeze_strings(name)
+            value = getattr(self, name)
+            if isinstance(value, str):
+                raise InputError(f"{name} is the string {value!r}; expected a tuple of strings: ({value!r},)")
+            object.__setattr__(self, name, tuple(value))  # of a list, so that options stay hashable
 
     @staticmethod
     def of(options: "CompileOptions | None", language: str | None) -> "CompileOptions":
@@ -74,10 +77,3 @@ class CompileOptions:
         """
         options = options or CompileOptions()
         return replace(options, language=language) if language else options
-
-    def _freeze_strings(self, name: str) -> None:
-        """Keep a list as a tuple, so that options stay hashable, and refuse a lone string."""
-        value = getattr(self, name)
-        if isinstance(value, str):
-            raise InputError(f"{name} is the string {value!r}; expected a tuple of strings: ({value!r},)")
-        object.__setattr__(self, name, tuple(value))

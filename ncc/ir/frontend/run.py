@@ -44,18 +44,14 @@ _LITTLE_SPACE = 2**22
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledSource:
-    """LLVM IR as text, in bytes, and how it was made.
-
-    Attributes:
-        skipped_functions: Functions of a CUDA or HIP file's device code that don't compile, each with the first error.
-        empty_headers: Headers of a CUDA or HIP file that were not found, and were taken to be empty.
-    """
+    """LLVM IR as text, in bytes, how it was made, and what a CUDA or HIP file's device code lacks."""
 
     ir: bytes
     command: tuple[str, ...]
     language: str
     warnings: str
     skipped_functions: tuple[tuple[str, str], ...] = ()
+    """Functions that don't compile, each with the first error."""
     empty_headers: tuple[str, ...] = ()
 
 
@@ -175,11 +171,15 @@ def _run(
     """Run a command to its end, confined and within the limits of `ncc.system.sandbox.limits`."""
     max_bytes = output_limit()
     limited = confine(command, permissions, memory_bytes=memory_limit(), file_bytes=max_bytes, end_with_parent=True)
+    if compiler.headers is None:  # a user's own, which may be a script that needs all of it
+        environment = {**os.environ, "LC_ALL": "C"}
+    else:  # search paths would mix with the bundled headers; __DATE__ and __TIME__ would make compilations differ
+        environment = {"SOURCE_DATE_EPOCH": "0"} | minimal_environment()
     with ExitStack() as files:
         # files, not pipes: what a compiler writes without end fills them up to the limit, not this process's memory
         stdin = subprocess.DEVNULL if text is None else temporary_file(files, text)
         stdout = temporary_file(files)
-        watched = WatchedProcess(limited, environment=_environment(compiler), stdin=stdin, stdout=stdout)
+        watched = WatchedProcess(limited, environment=environment, stdin=stdin, stdout=stdout)
         process = files.enter_context(watched)
         if not process.wait(options.timeout_s):
             raise subprocess.TimeoutExpired(limited, options.timeout_s)
@@ -203,12 +203,3 @@ def _executable(name: str) -> str:
     if os.path.dirname(name):  # noqa: PTH120 - a Path would drop the "./" that makes a name a path
         return name
     raise FileNotFoundError(2, os.strerror(2))
-
-
-def _environment(compiler: Clang) -> dict[str, str]:
-    """Return little for the bundled compiler; a user's own may be a script that needs the whole environment."""
-    if compiler.headers is None:
-        return {**os.environ, "LC_ALL": "C"}
-    # search paths from the environment would come before the bundled headers and mix with them;
-    # __DATE__ and __TIME__ would make every compilation differ
-    return {"SOURCE_DATE_EPOCH": "0"} | minimal_environment()

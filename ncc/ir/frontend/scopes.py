@@ -27,25 +27,19 @@ _NAME = r"(operator\s*[^\s\w(]+|operator\s*\(\)|~?\w+)\s*(?:<[^()]*>\s*)?\("
 
 @dataclass(eq=False)
 class Block:
-    """Text between two braces.
-
-    Attributes:
-        start: Position of the declaration or statement that it belongs to.
-        open, close: Positions of its braces.
-        kind: "file", "namespace", "class", "function", or "other" (inside of functions, and initial values).
-        header: The text before its brace.
-        parent, blocks: The block around it; blocks in it, in order.
-        ends: Positions of the semicolons in it, and of the braces that end a declaration or statement.
-    """
+    """Text between two braces, what stands before them, the block around it and those in it, in order."""
 
     start: int
+    """Of the declaration or statement that it belongs to."""
     open: int
     kind: str
+    """One of "file", "namespace", "class", "function", and "other" (inside of functions, and initial values)."""
     header: str
     parent: "Block | None"
     close: int = -1
     blocks: list["Block"] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+    """Of its semicolons, and of the braces that end a declaration or statement."""
 
     @property
     def is_device(self) -> bool:

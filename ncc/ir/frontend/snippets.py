@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ncc.errors import CompileError, OutputError
@@ -15,7 +15,6 @@ from ncc.ir.frontend.compile import compile_source, with_header
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import with_own_flags
-from ncc.ir.frontend.run import CompiledSource
 from ncc.system.files.reading import read_input
 
 _USUAL = Path(__file__).with_name("usual")
@@ -43,17 +42,12 @@ _PLACEHOLDER = "100"
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledProgram:
-    """LLVM IR of a program, and what it took.
-
-    Attributes:
-        compiled_as: "unchanged", "with headers" in the language of its extension, "C89" (of 1989, with headers), "C++"
-            (with headers), "patched" if more had to be done to it.
-        macros: Those that were made up: name → value.
-    """
+    """LLVM IR of a program, how it compiled, and the macros that were made up: name → value."""
 
     ir: bytes
     compiled_as: str
-    macros: dict[str, str]
+    """As it is ("unchanged"), "with headers" in its language, as "C89" or "C++" with headers, or "patched" further."""
+    macros: dict[str, str] = field(default_factory=dict)
 
 
 def compile_program(
@@ -67,14 +61,14 @@ def compile_program(
     options = with_own_flags(source, options)
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:
-        return _finished(compile_source(source, options, readable=readable), "unchanged")
+        return CompiledProgram(ir=compile_source(source, options, readable=readable).ir, compiled_as="unchanged")
     text = source if isinstance(source, bytes) else read_input(source)
     options = replace(options, is_strict=True)  # so that headers are tried before a function is guessed
     first: CompileError | None = None
     for way, tried, flags in _attempts(language, is_whole=re.search(_INCLUDE, text) is not None):
         try:
             attempt = replace(options, language=tried) if flags is None else _prepared(options, tried, cache, *flags)
-            return _finished(compile_source(source, attempt, readable=readable), way)
+            return CompiledProgram(ir=compile_source(source, attempt, readable=readable).ir, compiled_as=way)
         except CompileError as error:
             first = first or error
     lenient = ("-ferror-limit=0", "-Wno-everything")
@@ -97,10 +91,6 @@ def _attempts(language: str, *, is_whole: bool) -> Iterator[tuple[str, str, tupl
     yield "C89", "c", _OLD_C
     if language == "c":
         yield "C++", "c++", ()
-
-
-def _finished(compiled: CompiledSource, compiled_as: str) -> CompiledProgram:
-    return CompiledProgram(ir=compiled.ir, compiled_as=compiled_as, macros={})
 
 
 def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) -> CompileOptions:

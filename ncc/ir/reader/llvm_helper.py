@@ -40,7 +40,11 @@ def print_module(data: bytes, work: int) -> tuple[int, bytes]:
         if work == _OPTIMIZE:
             module = optimize(module)
         if work == _SIMPLIFY:
-            simplify(module)
+            # as this LLVM writes, such as members' addresses in bytes, and without unused results
+            passes = llvm.create_new_module_pass_manager()
+            passes.add_dead_arg_elimination_pass()
+            passes.add_instruction_combine_pass()
+            passes.run(module, pass_builder())
         return _FINE, str(module).encode()
     except MemoryError:
         return _MEMORY, b""
@@ -70,14 +74,6 @@ def optimize(module: llvm.ModuleRef) -> llvm.ModuleRef:
     builder = pass_builder()
     builder.getModulePassManager().run(module, builder)
     return module
-
-
-def simplify(module: llvm.ModuleRef) -> None:
-    """Write instructions as this LLVM does, such as members' addresses in bytes, and drop unused results."""
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_dead_arg_elimination_pass()
-    passes.add_instruction_combine_pass()
-    passes.run(module, pass_builder())
 
 
 def pass_builder() -> llvm.PassBuilder:

@@ -197,12 +197,7 @@ def count_contexts(
     width: int,
     timeout_s: float | None = None,
 ) -> tuple[Ints32, Ints32, Ints]:
-    """Count, by their labels, the ordered pairs of distinct statements at most ``width`` hops apart.
-
-    Two statements are one hop apart if they share a node. Labels are (num_statements,), -1 for statements that are not
-    counted; the others are compressed rows of an incidence matrix, both ways. Returns labels of centers, labels of
-    contexts and counts of the distinct pairs, in no particular order.
-    """
+    """Count pairs of statements at most ``width`` hops apart by (num_statements,) labels, of which -1 is none."""
     library = _library()
     num_statements, num_nodes = len(statement_start) - 1, len(node_start) - 1
     arrays = [np.ascontiguousarray(a) for a in (statement_start, statement_node, node_start, node_statement, label)]

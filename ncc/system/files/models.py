@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError
 from ncc.system.files.writing import folder_lock, write_atomically
-from ncc.system.sandbox.limits import input_limit, refuse_large
+from ncc.system.sandbox.limits import input_limit, refuse_size
 
 _HASH = "tensors_sha256"
 _KINDS = {"F16": "f", "F32": "f", "F64": "f", "BOOL": "b"} | {
@@ -42,7 +42,7 @@ def _asset_errors(path: Path) -> Iterator[None]:
 def read_whole(path: Path) -> bytes:
     """Read a file that ncc wrote, after a look at its size."""
     with _asset_errors(path):
-        refuse_large(path)
+        refuse_size(str(path), path.stat().st_size)
         return path.read_bytes()
 
 
@@ -88,7 +88,7 @@ def read_model(
     card = read_json(folder / f"{stem}.json", *versions)
     path = folder / f"{stem}.safetensors"
     with _asset_errors(path):
-        refuse_large(path)
+        refuse_size(str(path), path.stat().st_size)
     tensors = read_tensors(path, names, kinds=kinds, others=others, max_bytes=max_bytes or input_limit() // 8)
     if _HASH in card:
         with path.open("rb") as file:

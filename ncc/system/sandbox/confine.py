@@ -35,13 +35,7 @@ _ORDINARY = (
 
 @dataclass(frozen=True, kw_only=True)
 class Permissions:
-    """Paths that a program may use, with all below a folder; missing paths are skipped.
-
-    Attributes:
-        read: Paths to read.
-        write: Paths to read, make, change and remove.
-        execute: Paths to read and start.
-    """
+    """Paths that a program may read, change, or start, with all below a folder; missing paths are skipped."""
 
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
@@ -76,9 +70,7 @@ def require_confinement() -> Iterator[None]:
 
 def check_confinement() -> None:
     """Warn once if this system can't confine programs; raise `NccError` if confinement is required."""
-    if _LAUNCHER.exists() and landlock_version():
-        return
-    if os.environ.get(_REQUIRED):
+    if os.environ.get(_REQUIRED) and not (_LAUNCHER.exists() and landlock_version()):
         raise NccError(
             "confinement is required, but this system has no Landlock, or forbids it, to confine compilers and LLVM; "
             "use Linux 5.13 or later, or a container of its own without the requirement"

@@ -2,7 +2,6 @@
 
 import math
 import os
-from pathlib import Path
 
 from ncc.errors import InputError
 
@@ -35,13 +34,8 @@ def input_limit() -> int:
     return _from_environment("NCC_INPUT_GB") or 2 * GIGABYTE
 
 
-def refuse_large(path: str | os.PathLike[str]) -> None:
-    """Raise `InputError` for a file beyond `input_limit`, before it is read."""
-    refuse_size(os.fspath(path), Path(path).stat().st_size)
-
-
 def refuse_size(name: str, size: int) -> None:
-    """Raise `InputError` for a size beyond `input_limit`."""
+    """Raise `InputError` for a file of a size beyond `input_limit`, before it is read."""
     if size > input_limit():
         raise InputError(
             f"{name}: has {size:,} bytes, more than {input_limit() / GIGABYTE:.3g} GB; NCC_INPUT_GB allows more"

@@ -38,20 +38,14 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True)
 class Task:
-    """Items that one worker takes together; it travels by pickle.
-
-    Attributes:
-        name: Name of the whole task in messages.
-        items: Names of its items in messages.
-        run: Called in the worker with index → reason of items to leave out; yields after each other item, in order.
-            An item that is tried alone ends with its yield: what follows it, writing the result, is not done.
-        seconds: Time for each item beyond the pool's.
-    """
+    """Items, named in messages, that one worker takes together; ``run`` yields after each, in order."""
 
     name: str
     items: Sequence[str]
     run: Callable[[Mapping[int, str]], Generator[None]]
+    """Called in a worker with index → reason of items to leave out; what follows the items writes the result."""
     seconds: Sequence[float]
+    """For each item, beyond the pool's."""
 
     def run_alone(self, index: int) -> None:
         """Run one item and nothing that follows the items."""
@@ -163,14 +157,7 @@ class Pool:
         name_of: Callable[[_Item], str],
         runs_inline: Callable[[_Item], bool],
     ) -> Generator[Callable[[], _Result]]:
-        """Yield for each item, in order, a function that returns its result or raises; closes the pool.
-
-        Args:
-            items: Taken as workers get free, so that there may be any number.
-            work: A function of a module, or a partial of one, if there are several jobs; one job runs in this process.
-            name_of: Returns the name of an item in messages.
-            runs_inline: True for an item that can't be sent to a worker.
-        """
+        """Yield for each item, in order, a function that returns its result or raises; closes the pool."""
         ahead: deque[Callable[[], _Result]] = deque()
         with self._threads() as threads:
             for item in items:
