@@ -96,14 +96,7 @@ class CorpusReport:
 
 @dataclass(frozen=True)
 class Batch:
-    """Files that are counted together into a shard.
-
-    Attributes:
-        files: The files, in the corpus's order.
-        recipe: Their recipe.
-        shard: Folder for their counts.
-        compiler: Compiler of their sources.
-    """
+    """Files of a recipe that are counted together into a shard, which is a folder."""
 
     files: tuple[CorpusFile, ...]
     recipe: Recipe

@@ -196,20 +196,12 @@ def _check_path(path: Path) -> None:
 
 @dataclass(frozen=True)
 class CorpusFile:
-    """One file of a corpus and the attempts to compile it, in order (none for a file of IR).
-
-    Attributes:
-        path: Path of the file.
-        source: Name of the recipe's source.
-        attempts: Options, and a header to put before the file or None.
-        folder: The source's folder, all of which its files may read; empty for that of the file alone. It does not
-            identify a build.
-    """
+    """One file of a corpus, its source's name, and the attempts to compile it, in order (none for a file of IR)."""
 
     path: str
     source: str
     attempts: Attempts
-    folder: str = field(default="", repr=False)
+    folder: str = field(default="", repr=False)  # all of it may be read; "" for the file's own. It identifies no build
 
 
 def find_files(recipe: Recipe) -> list[CorpusFile]:

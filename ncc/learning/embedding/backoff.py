@@ -140,15 +140,6 @@ def _strip_flags(text: str) -> str:
     return _BUCKET.sub("<INT>", _TAIL.sub("", _FLAGS.sub("", text)))
 
 
-def _strip_alignment(text: str) -> str:
-    return _ADDRESS_SPACE.sub("", _ALIGNMENT.sub("", text))
-
-
-def _strip_lengths(text: str) -> str:
-    """Replace lengths of arrays with N."""
-    return _LENGTH.sub("[N x ", text)
-
-
 def _generalize_types(text: str) -> str:
     """Replace integer types with int, floats with fp; drop the members of aggregates and the lengths of vectors."""
     text = _PLACEHOLDER.sub(r"\\\1\\", text)
@@ -198,10 +189,9 @@ def generalizations(text: str) -> Iterator[str]:
     yield text
     text = _strip_flags(text)
     yield text
-    text = _strip_alignment(text)
-    yield text
-    bare = text
-    text = _strip_lengths(text)
+    bare = _ADDRESS_SPACE.sub("", _ALIGNMENT.sub("", text))
+    yield bare
+    text = _LENGTH.sub("[N x ", bare)
     yield text
     yield _generalize_types(text)
     yield _operation(bare)

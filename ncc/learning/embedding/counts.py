@@ -134,11 +134,6 @@ class CountsBuilder:
             self._pairs = [_columns(_matrix(self._pairs, len(self._statements)))]
             self._num_pending = 0
 
-    def add_counts(self, counts: CorpusCounts) -> None:
-        """Add earlier counts."""
-        sizes = {"num_files": counts.num_files, "num_lines": counts.num_lines}
-        self.add(counts.texts, counts.statements, _columns(counts.matrix), **sizes)
-
     def finish(self) -> CorpusCounts:
         """The sum; texts are sorted, so that it does not depend on the order of files."""
         texts = sorted(self._index)
@@ -204,7 +199,8 @@ def sum_counts(folders: Iterable[Path]) -> CorpusCounts:
         builder = builder or CountsBuilder(counts.width)
         if counts.width != builder.width:
             raise AssetError(f"{folder}: was counted with context width {counts.width}; expected {builder.width}")
-        builder.add_counts(counts)
+        sizes = {"num_files": counts.num_files, "num_lines": counts.num_lines}
+        builder.add(counts.texts, counts.statements, _columns(counts.matrix), **sizes)
     assert builder, "there are no counts"
     return builder.finish()
 

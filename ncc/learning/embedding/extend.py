@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ncc.arrays import Floats32, Ints, Ints32
+from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import BackoffLevel
@@ -42,6 +42,8 @@ def extend_embedding(
     The card gets an entry in ``extensions``: the fingerprint of the extended embedding, the number of new words, and
     ``induced_cosine``, the mean cosine of known words' vectors with what the map predicts for them in ten folds.
     """
+    from scipy.sparse import csr_matrix
+
     if abstraction not in (None, embedding.abstraction):
         raise InputError(f"the corpus was counted with {abstraction}; the embedding has {embedding.abstraction}")
     vocabulary = _extended_vocabulary(embedding.vocabulary, counts, min_count)
@@ -59,9 +61,11 @@ def extend_embedding(
     if (shared := len(inducing)) < _MIN_SHARED_WORDS:
         raise InputError(f"the corpus shares {shared} words with the embedding; expected {_MIN_SHARED_WORDS} or more")
     subwords = _subword_features(vocabulary.words, vectors, old)
+    weight = np.sqrt(count).astype(np.float32)
+    around = csr_matrix((weight, (center, context)), shape=(len(vectors), len(vectors)))
     cosine = 0.0
     for _ in range(2):  # the second time with the new words among the contexts
-        features = np.hstack([_context_features(center, context, count, vectors), subwords])
+        features = np.hstack([l2_normalize(around @ vectors), subwords])
         if not cosine:
             cosine = _held_out_cosine(features[inducing], vectors[inducing])
         vectors[induced] = l2_normalize(_predict(features[inducing], vectors[inducing], features[induced]))
@@ -90,15 +94,6 @@ def _extended_vocabulary(old: Vocabulary, counts: CorpusCounts, min_count: int) 
         raise InputError(f"the corpus has no statement {min_count} times or more that the embedding lacks")
     counted = np.array([*old.counts[:-1], *added.values(), old.counts[-1]], np.int64)
     return Vocabulary((*old.words[:-1], *added, old.words[-1]), counted)
-
-
-def _context_features(center: Ints32, context: Ints32, count: Ints, vectors: Floats32) -> Floats32:
-    """(num_words, dim) mean vectors around words, of length 1; weights of pairs are square roots of counts."""
-    from scipy.sparse import csr_matrix
-
-    weight = np.sqrt(count).astype(np.float32)
-    around = csr_matrix((weight, (center, context)), shape=(len(vectors), len(vectors)))
-    return l2_normalize(around @ vectors)
 
 
 def _subword_features(words: tuple[str, ...], vectors: Floats32, old: Ints) -> Floats32:

@@ -108,12 +108,6 @@ class WeightedPairs:
         weight = weight / weight.sum()
         return cls(center, context, weight, np.bincount(center, weight, num_words).astype(np.float64))
 
-    def of_rank(self, rank: int, world_size: int) -> "WeightedPairs":
-        """Select the pairs whose contexts a rank holds, renumbered; centers keep their marginals."""
-        mask = self.context % world_size == rank
-        context = self.context[mask] // np.int32(world_size)
-        return WeightedPairs(self.center[mask], context, self.weight[mask], self.marginal)
-
     def entropy(self) -> float:
         """Lower bound of the cross-entropy of any model, in nats per pair."""
         return float(-(self.weight * np.log(self.weight / self.marginal[self.center])).sum())
@@ -254,7 +248,10 @@ class _Model:
         self.config, self.device, self._num_rows = config, device, rows
         self._rank, self._world_size = rank_and_world()
         self._order = self._by_rank(np.arange(len(words)))
-        self._pairs = pairs.of_rank(self._rank, self._world_size)
+        # the pairs whose contexts this rank holds, renumbered; centers keep their marginals
+        mine = pairs.context % self._world_size == self._rank
+        context = pairs.context[mine] // np.int32(self._world_size)
+        self._pairs = WeightedPairs(pairs.center[mine], context, pairs.weight[mine], pairs.marginal)
         generator = torch.Generator().manual_seed(config.seed)
 
         def matrix(rows: int, scale: float) -> torch.Tensor:

@@ -41,43 +41,25 @@ _ARRAYS = ("start", "text_id", "opcode", "literal_start", "literal")
 
 @dataclass(frozen=True)
 class LabelledFiles:
-    """Files and their classes.
+    """Files and their classes, which are the names of folders, numbers in the order of numbers."""
 
-    Attributes:
-        paths: The n files, class by class.
-        label: (n,) int64 index into `classes`.
-        classes: Names of the folders; numbers in the order of numbers.
-        folder: Folder of these folders, out of which no file may lead; None for files that the user named one by one.
-    """
-
-    paths: tuple[str, ...]
-    label: Ints
+    paths: tuple[str, ...]  # class by class
+    label: Ints  # (n,) int64 index into classes
     classes: tuple[str, ...]
-    folder: str | None = None
+    folder: str | None = None  # folder of these folders, out of which no file may lead; None for files named one by one
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramSamples:
-    """Labelled programs at several levels.
+    """Labelled programs at several levels; what fails at some level is no sample."""
 
-    Attributes:
-        files: Names of the n programs, class and file.
-        label: (n,) int64 index into `classes`, -1 where it is hidden.
-        classes: Names of the classes.
-        row: (n,) int64 index of each program among the requested files.
-        views: Level → the n programs at that level.
-        ways: Number of files per way to compile, see `compile_program`.
-        failures: File → reason, of those that compile at no level or not at all of them, or end the processes that read
-            them; they are not samples.
-    """
-
-    files: tuple[str, ...]
-    label: Ints
+    files: tuple[str, ...]  # class and file
+    label: Ints  # (n,) int64 index into classes, -1 where it is hidden
     classes: tuple[str, ...]
-    row: Ints
-    views: dict[str, ProgramTable]
-    ways: dict[str, int] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
+    row: Ints  # (n,) int64 index among the requested files
+    views: dict[str, ProgramTable]  # level → the n programs
+    ways: dict[str, int] = field(default_factory=dict)  # number of files per way to compile, see `compile_program`
+    failures: dict[str, str] = field(default_factory=dict)  # file → reason
 
     def __len__(self) -> int:
         return len(self.files)

@@ -56,23 +56,14 @@ def _meanings(literal: bytes, strings: dict[str, str], external: frozenset[str])
 
 @dataclass(frozen=True, eq=False)
 class ProgramTable:
-    """Programs as one compiler and level made them, one after the other.
+    """Programs as one compiler and level made them, one after the other."""
 
-    Attributes:
-        texts: Distinct abstracted statements of all programs.
-        start: (n + 1,) int64 offsets of the programs' statements; a program that failed has none.
-        text_id: int32 index into `texts` of each statement.
-        opcode: uint8 numbers of `ncc.ir.reader.native.OPCODES`.
-        literal_start: (num_statements + 1,) int64 offsets into `literal`.
-        literal: uint32 hashes of constants and of outside names, see `ncc.learning.programs.table`.
-    """
-
-    texts: tuple[str, ...]
-    start: Ints
-    text_id: Ints32
-    opcode: NDArray[np.uint8]
-    literal_start: Ints
-    literal: NDArray[np.uint32]
+    texts: tuple[str, ...]  # distinct abstracted statements of all programs
+    start: Ints  # (n + 1,) int64 offsets of the programs' statements; a program that failed has none
+    text_id: Ints32  # index into texts of each statement
+    opcode: NDArray[np.uint8]  # numbers of `ncc.ir.reader.native.OPCODES`
+    literal_start: Ints  # (num_statements + 1,) int64 offsets into literal
+    literal: NDArray[np.uint32]  # hashes, see `statement_literals`
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -94,17 +85,11 @@ class ProgramTable:
 
 
 class EncodedProgram(NamedTuple):
-    """A program in the words of an embedding.
+    """A program of m statements, 1 or more, in the words of an embedding."""
 
-    Attributes:
-        words: (m,) int32 word of each statement, m at least 1.
-        literals: uint32 hashes of literals, as `ProgramTable` holds them.
-        literal_start: (m + 1,) int32 offsets of the statements' literals.
-    """
-
-    words: Ints32
-    literals: NDArray[np.uint32]
-    literal_start: Ints32
+    words: Ints32  # (m,) int32
+    literals: NDArray[np.uint32]  # hashes, as `ProgramTable` holds them
+    literal_start: Ints32  # (m + 1,) int32 offsets
 
 
 def describe_program(module: Module) -> ProgramTable:

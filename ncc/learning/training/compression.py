@@ -47,10 +47,7 @@ class Collectives:
             return
         flat = flatten(tensors)
         self.all_reduce(flat)
-        flat /= self.world_size
-        with torch.no_grad():
-            for tensor, mean in zip(tensors, views_like(flat, tensors), strict=True):
-                tensor.copy_(mean)
+        copy_pieces(flat / self.world_size, tensors)
 
     def all_to_all(self, messages: Tensor) -> Tensor:
         """Send row r of (world_size, n) to rank r; row r of the result comes from rank r."""
@@ -92,6 +89,13 @@ def views_like(flat: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
     """Consecutive pieces of a flat tensor in the shapes of tensors."""
     pieces = torch.split(flat, [tensor.numel() for tensor in tensors])
     return [piece.view_as(tensor) for piece, tensor in zip(pieces, tensors, strict=True)]
+
+
+@torch.no_grad()
+def copy_pieces(flat: Tensor, tensors: Sequence[Tensor]) -> None:
+    """Copy consecutive pieces of a flat tensor to tensors."""
+    for tensor, value in zip(tensors, views_like(flat, tensors), strict=True):
+        tensor.copy_(value)
 
 
 class Compressor(ABC):

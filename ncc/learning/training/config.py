@@ -91,27 +91,14 @@ class TrainingConfig:
 
 @dataclass
 class TrainingStatistics:
-    """Measurements of a training; a resumed run reports only its own part.
+    """Measurements of a training; a resumed run reports only its own part. On a GPU, times are of its queue."""
 
-    Attributes:
-        precision: Precision of matrix products: bfloat16, tf32 or float32.
-        bytes_sent: Bytes that this rank sent for gradients, weights, buffers and moments (see `Collectives`). Weights
-            at the start, losses and checkpoints are not counted: they are a few bytes per step, or sent once.
-        samples: Samples of all steps and ranks.
-        steps: Steps, each with one batch over all ranks.
-        seconds_in_steps: Time in steps, including gathering samples: wall clock, or on a GPU time in its queue.
-        seconds_of_steps: The same, per step.
-        seconds_in_data: Part of it that gathers samples and moves them to the device.
-        seconds_in_checkpoints: Wall-clock time of reading and writing checkpoints.
-        seconds_total: Wall-clock time of the training, including start-up and ends of epochs.
-    """
-
-    precision: str = ""
-    bytes_sent: int = 0
-    samples: int = 0
+    precision: str = ""  # of matrix products
+    bytes_sent: int = 0  # by this rank, for gradients, weights after the first, buffers and moments
+    samples: int = 0  # of all ranks
     steps: int = 0
     seconds_in_steps: float = 0.0
-    seconds_of_steps: list[float] = field(default_factory=list)
-    seconds_in_data: float = 0.0
+    seconds_of_steps: list[float] = field(default_factory=list)  # the same, per step
+    seconds_in_data: float = 0.0  # part of it that gathers samples and moves them to the device
     seconds_in_checkpoints: float = 0.0
     seconds_total: float = 0.0

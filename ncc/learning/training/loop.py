@@ -72,7 +72,12 @@ def train(
     timer = _PhaseTimer(statistics, device)
     with timer.wall_clock("seconds_total"):
         if rank_and_world()[1] > 1:
-            check_consistent(_fingerprint(model, data, config))
+            shapes = repr([(name, tuple(tensor.shape)) for name, tensor in model.state_dict().items()])
+            check_consistent(
+                {name: repr(value) for name, value in asdict(config).items()}
+                | {"torch": torch.__version__, "number of samples": str(len(data)), "samples of digest": data.digest()}
+                | {"weights of shapes": hashlib.sha256(shapes.encode()).hexdigest()[:16]}
+            )
         broadcast_tensors(list(model.state_dict().values()))
         model.train()
         precisions = shared_precisions(device, mixed=config.mixed_precision)
@@ -92,18 +97,6 @@ def train(
             statistics.bytes_sent += strategy.collectives.bytes_sent
         model.eval()
     return losses
-
-
-def _fingerprint(model: nn.Module, data: TrainingData, config: TrainingConfig) -> dict[str, str]:
-    """Properties that must be the same on all ranks."""
-    shapes = repr([(name, tuple(tensor.shape)) for name, tensor in model.state_dict().items()])
-    return {
-        **{name: repr(value) for name, value in asdict(config).items()},
-        "torch": torch.__version__,
-        "weights of shapes": hashlib.sha256(shapes.encode()).hexdigest()[:16],
-        "number of samples": str(len(data)),
-        "samples of digest": data.digest(),
-    }
 
 
 @dataclass(frozen=True, eq=False)

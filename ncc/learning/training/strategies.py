@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch import distributed as dist
 
 from ncc.arrays import Ints
-from ncc.learning.training.compression import Collectives, flatten, make_compressor, views_like
+from ncc.learning.training.compression import Collectives, copy_pieces, flatten, make_compressor, views_like
 from ncc.learning.training.config import TrainingConfig
 
 SparseRows = Callable[[Ints], Mapping[str, Ints]]
@@ -204,7 +204,7 @@ class Mirrored(Strategy):
         if self._compressor:
             self._compressor.step = self.steps
         if self._residuals:
-            _copy(rank_state["residual"], self._residuals)
+            copy_pieces(rank_state["residual"], self._residuals)
 
 
 class Central(Strategy):
@@ -236,7 +236,7 @@ class Central(Strategy):
             self._update(rate)
             self._flat.copy_(self._stored)
         self.collectives.broadcast(self._flat)
-        _copy(self._flat, self.parameters)
+        copy_pieces(self._flat, self.parameters)
         self._flat.zero_()
 
     def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
@@ -299,7 +299,7 @@ class Local(Strategy):
         """Restore this rank's moments, too."""
         super().load_state_dict(state, rank_state)
         for name in self._MOMENTS:
-            _copy(rank_state[name], self._moments(name))
+            copy_pieces(rank_state[name], self._moments(name))
 
 
 class _InFlight(NamedTuple):
@@ -372,13 +372,6 @@ def _bind_gradients(parameters: Sequence[Tensor], flat: Tensor) -> None:
     """Make the gradients of parameters views of a flat tensor."""
     for parameter, view in zip(parameters, views_like(flat, parameters), strict=True):
         parameter.grad = view
-
-
-@torch.no_grad()
-def _copy(flat: Tensor, tensors: Sequence[Tensor]) -> None:
-    """Copy the pieces of a flat tensor to tensors."""
-    for tensor, value in zip(tensors, views_like(flat, tensors), strict=True):
-        tensor.copy_(value)
 
 
 def make_strategy(
