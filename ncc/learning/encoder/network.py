@@ -90,9 +90,10 @@ class EncoderNetwork(nn.Module):
         self.head = Head(encoder.vector_size(vectors.shape[1]), num_outputs, num_auxiliary, head)
 
     def forward(self, *batch: Tensor) -> Tensor:
-        """Outputs of the samples of a `SequenceBatch`, which may share a sequence, as `Head` gives them."""
-        *sequences, auxiliary, owner = batch
-        outputs: Tensor = self.head(self.encoder(*sequences)[owner], auxiliary)
+        """Outputs of the samples of a `SequenceBatch`, or of its sequences if it ends before the samples."""
+        vector: Tensor = self.encoder(*batch[:4])
+        auxiliary, owner = batch[4:] or (None, slice(None))
+        outputs: Tensor = self.head(vector[owner], auxiliary)
         return outputs
 
     def to_arrays(self) -> dict[str, Floats32]:
