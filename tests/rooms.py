@@ -123,14 +123,7 @@ from ncc.system.files.models import read_model, read_tensors, read_whole, write_
 from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.tables import write_vectors
 from ncc.system.files.text import demangle, escape_control, format_bytes, parse_bytes
-from ncc.system.files.writing import (
-    folder_lock,
-    open_atomically,
-    read_compressed,
-    write_atomically,
-    write_compressed,
-    write_output,
-)
+from ncc.system.files.writing import folder_lock, open_atomically, read_compressed, write_atomically, write_compressed
 from ncc.system.sandbox import confine as confinement
 from ncc.system.sandbox import limits
 from ncc.system.sandbox.confine import (
@@ -145,9 +138,8 @@ from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, outpu
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name, wait_for_answers
 from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool, run_inline
-from ncc.tasks import classification, coarsening, devices
 from ncc.tasks.classification.config import NetworkTraining
-from ncc.tasks.classification.head import ClassifierHead, load_classifier, save_classifier
+from ncc.tasks.classification.head import ClassifierHead, load_classifier
 from ncc.tasks.classification.network import fit_network, program_data
 from ncc.tasks.classification.ngrams import NgramModel, encoded_programs, fit_ngrams, hashed_ngrams, ngram_scores
 from ncc.tasks.classification.predict import classify
@@ -176,7 +168,6 @@ from ncc.tasks.coarsening.train import LSTMTraining as LSTMCoarseningTraining
 from ncc.tasks.coarsening.train import fit_line, load_shares
 from ncc.tasks.coarsening.train import fit_lstm as fit_coarsening_lstm
 from ncc.tasks.devices import calibrate as own_machine
-from ncc.tasks.devices import train as train_head
 from ncc.tasks.devices.features import (
     WORK_WIDTH,
     KernelFeatures,
@@ -188,7 +179,6 @@ from ncc.tasks.devices.head import (
     PLATFORMS,
     TimesHead,
     load_device_head,
-    save_device_head,
 )
 from ncc.tasks.devices.physics import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, MachineModel, fit_machine
 from ncc.tasks.devices.plot import plot_curves

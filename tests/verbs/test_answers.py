@@ -1,0 +1,178 @@
+"""What one verb alone answers: graphs, predictions about kernels, classes, and functions that are alike."""
+
+from itertools import accumulate
+
+import pytest
+
+import ncc
+from tests.contract.cases import CODE, IR, KERNELS, SOURCES
+from tests.fixtures.pages import data_of
+from tests.rooms import format_bytes
+from tests.support.refuses import check_message
+from tests.support.verbs import run_here
+from tests.tasks.search.conftest import SUM, write_code
+
+TREE, SAXPY = IR / "tree.clang22.ll", IR / "saxpy.clang14.ll"
+
+
+def test_names_of_cpp_are_demangled_beside_the_mangled_ones(tmp_path):
+    path = tmp_path / "a.cpp"
+    path.write_text("template <class T> T twice(T x) { return x + x; }\ntemplate int twice(int);\n")
+    assert "\n  int twice<int>(int)\t" in run_here("embed", path, "--level", "function").out
+    row = run_here("embed", path, "--level", "function", "--json").row
+    assert (row["labels"], row["demangled"]) == (["_Z5twiceIiET_S0_"], ["int twice<int>(int)"])
+
+
+# ---- graphs
+
+
+def test_a_function_as_a_picture(tmp_path):
+    path = tmp_path / "graph.svg"
+    assert run_here("graph", TREE, "-o", path, "--function", "collatz").code == 0
+    assert "<title>XFG of collatz</title>" in path.read_text(encoding="utf-8")
+    assert run_here("graph", TREE, "-o", tmp_path / "graph.html", "--function", "collatz").code == 0
+    finished = run_here("graph", TREE, "-o", path)
+    assert finished.code == 1
+    check_message(finished.err, "total", "collatz")
+
+
+def test_a_page_of_a_source_knows_its_lines(tmp_path):
+    path = tmp_path / "graph.html"
+    assert run_here("graph", SOURCES / "dot.c", "-o", path).code == 0
+    functions = data_of(path.read_text(encoding="utf-8"))["functions"]
+    assert [set(accumulate(function[4])) > {0} for function in functions] == [True, True]
+
+
+@pytest.mark.parametrize("ending", [".dot", ".graphml", ".json", ".html"])
+def test_a_graph_of_a_file_with_a_name_that_is_no_utf_8(code, tmp_path, ending):
+    path = (code / "dot.c").rename(code / "caf\udce9.c")
+    assert run_here("graph", path, "-o", tmp_path / f"graph{ending}").code == 0
+
+
+# ---- the device for a kernel
+
+
+@pytest.mark.parametrize(("written", "size"), [("64KiB", 65536), ("1GB", 1e9), ("16 MB", 16e6), ("1e6", 1e6)])
+def test_sizes_may_have_units(written, size):
+    assert run_here("predict-device", KERNELS, "--transfer", written, "--json").row["transfer_bytes"] == size
+
+
+def test_a_plot_says_where_the_answer_flips(tmp_path):
+    words = ["predict-device", KERNELS, "--wgsize", "64", "--plot", tmp_path / "curve.svg"]
+    curves = ncc.predict_device_curve(KERNELS, wgsize=64)
+    for line, curve in zip(run_here(*words).out.splitlines(), curves, strict=True):
+        *_, flips = line.partition("; flips at ")
+        sizes = [format_bytes(size) for size in curve.crossovers]
+        assert flips == (", ".join(sizes) if sizes else "no size of data from 1 KiB to 4 GiB")
+    row = run_here(*words, "--json").row
+    assert [kernel["crossovers"] for kernel in row["kernels"]] == [list(curve.crossovers) for curve in curves]
+    assert row["crossovers"] == row["kernels"][0]["crossovers"]
+    assert "explanation" not in row
+
+
+def test_statements_are_reasons_where_lines_are_not_known():
+    lines = run_here("predict-device", SAXPY, "--explain").out.splitlines()
+    reasons = [line for line in lines if line.startswith("    ")]
+    assert all(": statement: " in line for line in reasons)
+    per_kernel = [len(reason.lines) for reason in ncc.explain_device(SAXPY)]
+    assert max(per_kernel) > 8
+    assert len(reasons) == sum(min(number, 8) for number in per_kernel)
+
+
+def test_a_kernel_that_is_broken_is_not_drawn(tmp_path):
+    (tmp_path / "a.cl").write_text("__kernel void f() { x = 1; }\n")
+    finished = run_here("predict-device", tmp_path / "a.cl", "--plot", tmp_path / "a.png", "--explain")
+    assert (finished.code, finished.out, (tmp_path / "a.png").exists()) == (1, "", False)
+    check_message(finished.err, "a.cl:1:21")
+
+
+# ---- kernels of CUDA, and coarsening
+
+
+def test_a_kernel_that_does_not_compile_is_told_with_its_reason(tmp_path):
+    path = tmp_path / "two.cu"
+    path.write_text(
+        "__global__ void bad(float *a) { a[threadIdx.x] = lost(a[0]); }\n"
+        "__global__ void good(float *a, int n) { if (threadIdx.x < n) a[threadIdx.x] *= 2; }\n"
+    )
+    launch = ["predict-gpu", path, "--grid", "4", "--block", "64"]
+    refused = run_here(*launch, "--kernel", "bad")
+    assert (refused.code, refused.out) == (1, "")
+    check_message(refused.err, "two.cu", "bad", "'lost'")
+    row = run_here(*launch, "--json").row
+    assert [kernel["demangled"] for kernel in row["kernels"]] == ["good(float*, int)"]
+    assert row["skipped_functions"] == {"bad": "use of undeclared identifier 'lost'"}
+
+
+def test_what_coarsening_was_not_measured_on_is_said(tmp_path):
+    (tmp_path / "odd.cl").write_text(
+        "__kernel void empty(void) {}\n"
+        "__kernel void image(read_only image2d_t a, __global float *b) {\n"
+        "  b[get_global_id(0)] = read_imagef(a, (int2)(get_global_id(0), 0)).x; }\n"
+        "__kernel void plain(__global float *a) { a[get_global_id(0)] *= 2; }\n"
+    )
+    (tmp_path / "one.cu").write_text("__global__ void one(float *a) { a[threadIdx.x] *= 2; }\n")
+    lines = run_here("predict-coarsening", tmp_path / "odd.cl", tmp_path / "one.cu").out.splitlines()
+    for line, reason in zip(lines, ("accesses no memory", "images", None, "CUDA"), strict=True):
+        assert ("unlike the kernels that were measured" in line) == (reason is not None)
+        assert (reason or "plain") in line
+
+
+def test_no_coarsening_has_no_interval(tmp_path):
+    (tmp_path / "one.cl").write_text(
+        "__kernel void one(__global float *a) { int i = get_global_id(0);\n"
+        "  if (i & 1) for (int k = 0; k < i; k++) a[i] = a[i] * a[k] + a[i + k]; }\n"
+    )
+    assert "factor 1, 1.00x; expected at 1: 1.00x" in run_here("predict-coarsening", tmp_path / "one.cl").out
+
+
+# ---- classes
+
+
+def test_levels_are_asked_once_each_in_the_order_of_the_head():
+    sizes = {}
+    for levels in ("1", "0", "1, 0, 1"):
+        row = run_here("classify", CODE, "--levels", levels, "--json").row
+        sizes[levels] = row["num_statements"]
+        assert set(row["levels"]) == {f"-O{level}" for level in levels if level.isdigit()}
+    assert sizes["1, 0, 1"] == sizes["1"] + sizes["0"]
+    assert sizes["1"] < sizes["0"]
+
+
+# ---- functions that are alike
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_code(tmp_path / "code")
+    (tmp_path / "query.c").write_text(SUM.format(name="mine", number=4))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_index_is_made_and_searched():
+    made = run_here("index", "code", "-o", "index", "--pooling", "mean")
+    assert made.out == "index: 3 functions in 3 files (3 updated, 0 removed, 0 failed), mean vectors\n"
+    found = run_here("search", "index", "query.c", "--top", "2")
+    assert (found.code, found.err) == (0, "")
+    first, *matches = found.out.splitlines()
+    assert first == "mine (query.c:2-8)"
+    columns = [set(column) for column in zip(*(line.split("  ")[2:4] for line in matches), strict=True)]
+    assert columns == [{"first_sum", "second_sum"}, {"code/a.c:2-8", "code/b.c:4-10"}]
+    row = run_here("search", "index", "query.c", "--function", "mine", "--json").row
+    assert (row["query"]["function"], row["pooling"], len(row["matches"])) == ("mine", "mean", 3)
+    keys = {"file", "function", "demangled", "first_line", "last_line", "similarity", "copy_rate"}
+    assert keys <= set(row["matches"][0])
+
+
+def test_groups_are_printed_and_written(folder):
+    run_here("index", "code", "-o", "index")
+    words = ["search", "index", "--duplicates", "--threshold", "0.9"]
+    out = run_here(*words, "-o", "similar.html", "--source").out
+    assert out.startswith("1 group with similarity ≥ 0.9 (")
+    assert "\n2 functions, " in out and "first_sum(const int" in out
+    assert "int second_sum(const int *a, int n) {" in (folder / "similar.html").read_text()
+    row = run_here(*words, "--json").row
+    assert {one["function"] for one in row["functions"]} == {"first_sum", "second_sum"}
+    assert (row["pooling"], row["threshold"]) == ("encoder", 0.9)

@@ -1,0 +1,272 @@
+"""``ncc evaluate``: what its commands print and keep, and what they can't."""
+
+import json
+import pickle
+import shutil
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ncc
+from tests.contract.cases import IR, TESTS
+from tests.rooms import FileState, load_module, verify
+from tests.support.refuses import check_message
+from tests.support.tiny import Tiny
+from tests.support.verbs import Finished, run_here
+
+OLD = b"what was there before\n"
+
+
+def evaluate(*words: object) -> Finished:
+    return run_here("evaluate", *words)
+
+
+# ---- embeddings and their coverage
+
+
+def test_the_shipped_embedding_scores_as_its_card_says_and_better_than_published():
+    figures = evaluate("embedding", "--json").row
+    percent = {group["group"]: group["percent"] for group in figures["groups"]}
+    percent["semantic distance"] = figures["distance"]["percent"]
+    # the card is of the vectors before they were rounded to 16 bits
+    assert percent == pytest.approx(ncc.load_embedding().card["scores"], abs=1.0)
+    assert all(one["percent"] > one["published_percent"] for one in [*figures["groups"], figures["distance"]])
+
+
+def test_neighbours_of_a_statement_are_shown():
+    statement = "<%ID> = fadd double <%ID>, <%ID>"
+    assert "fsub double" in evaluate("embedding", "--nearest", statement).out.split(f"Nearest to {statement}")[1]
+
+
+def test_words_are_drawn_as_a_picture_and_as_a_page(tiny: Tiny, tmp_path):
+    png, page = tmp_path / "words.png", tmp_path / "words.html"
+    finished = evaluate("embedding", "--embedding", tiny.embedding, "--plot", png, "--html", page)
+    assert finished.code == 0, finished.err
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert "<html" in page.read_text()
+
+
+def test_inst2vec_files_are_measured(tmp_path):
+    words = {"<%ID> = add i32 <%ID>, <%ID>": 0, "<%ID> = load i32, i32* <%ID>, align 4": 1}
+    files = [tmp_path / "dic_pickle", tmp_path / "emb.p"]
+    for path, what in zip(files, (words, np.eye(2, 4, dtype=np.float32)), strict=True):
+        path.write_bytes(pickle.dumps(what, protocol=4))
+    row = evaluate("embedding", "--inst2vec", *files, "--json").row
+    assert row["num_words"] == 2 + 1  # and the word of what is unknown
+
+
+def test_coverage_of_a_corpus_is_that_of_its_files(tiny: Tiny):
+    of_files, of_corpus = (evaluate("coverage", one, "--json").row for one in (tiny.programs, tiny.corpus))
+    for name in ("num_statements", "by_level", "misses"):
+        assert of_files[name] == of_corpus[name], name
+
+
+def test_coverage_of_each_compilers_code_is_told(tmp_path):
+    for version, address in (("14.0.6", "inbounds { ptr, i32 }"), ("19.1.7 (3~deb12u1)", "inbounds nuw { ptr, i32 }")):
+        ident = f'!llvm.ident = !{{!0}}\n!0 = !{{!"Debian clang version {version}"}}\n'
+        lines = f"%a = getelementptr {address}, ptr %p, i32 0, i32 1\n ret ptr %a"
+        (tmp_path / f"{version[:2]}.ll").write_text(f"define ptr @f(ptr %p) {{\n {lines}\n}}\n{ident}")
+    (tmp_path / "nameless.ll").write_text("define void @f() {\n ret void\n}\n")
+    assert "clang 14  3  100.0%" in evaluate("coverage", tmp_path).out
+    figures = evaluate("coverage", tmp_path, "--json").row
+    assert figures["num_statements"] == 3 + 3 + 2
+    assert figures["by_compiler"] == {"clang 14": [3, 1.0], "clang 19": [3, 1.0]}
+
+
+def test_what_can_not_be_read_is_named_and_the_rest_counted(tmp_path, monkeypatch):
+    def fails_at_b(name: Any, **options: Any) -> Any:
+        if str(name).endswith("b.ll"):
+            raise MemoryError
+        return load_module(name, **options)
+
+    monkeypatch.setattr("ncc_lab.embedding.coverage.load_module", fails_at_b)
+    (tmp_path / "broken.c").write_text("int f( {")
+    for name in ("a.ll", "b.ll"):
+        shutil.copy(IR / "tree.clang22.ll", tmp_path / name)
+    finished = evaluate("coverage", tmp_path, "--json")
+    (figures,) = finished.rows
+    assert (finished.code, figures["num_statements"] > 0) == (1, True)
+    for (path, message), (name, noun) in zip(
+        figures["failures"].items(), {"b.ll": "memory", "broken.c": ":1:"}.items(), strict=True
+    ):
+        assert path == str(tmp_path / name)
+        check_message(message, path, noun)
+
+
+def test_a_corpus_of_another_abstraction_is_refused(tiny: Tiny, tmp_path):
+    recipe = tmp_path / "bare.toml"
+    recipe.write_text(
+        f"abstraction = 'paper'\n[[source]]\nname = 'a'\nfolder = '{tiny.programs}'\npatterns = ['**/*.ll']\n"
+    )
+    assert run_here("corpus", "build", recipe, "-o", tmp_path / "corpus", "--jobs", "1").code == 0
+    finished = evaluate("coverage", tmp_path / "corpus")
+    assert finished.code == 2
+    assert f"{tmp_path / 'corpus'}: was counted with" in finished.err
+
+
+# ---- scores in cards
+
+
+class Scores:
+    """What a verb answers, at once."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        pass
+
+    def to_dict(self) -> dict[str, float]:
+        return {"accuracy": 0.5}
+
+    to_card = to_dict
+
+    def parts(self) -> list[str]:
+        return ["a table"]
+
+
+@pytest.mark.parametrize(
+    ("task", "model"), [("devmap", "devmap/amd"), ("embedding", "embedding"), ("retrieval", "encoder")]
+)
+def test_scores_are_added_to_the_card_of_a_model(task, model, monkeypatch, tmp_path):
+    monkeypatch.setattr(f"ncc_lab.evaluate_{task}", Scores, raising=False)
+    folder = tmp_path / model
+    shutil.copytree(TESTS.parent / "ncc" / "assets" / model, folder)
+    (card,) = folder.glob("*.json")
+    before = json.loads(card.read_bytes())
+    monkeypatch.setattr(sys, "argv", ["ncc", "evaluate", task, "--into", str(folder)])
+    finished = evaluate(task, "--into", folder, "--json")
+    assert finished.code == 0, finished.err
+    after = json.loads(card.read_bytes())
+    about = "card" if "card" in after else "about"
+    assert after[about].pop("scores") == {"accuracy": 0.5}
+    assert after[about].pop("scores_command") == f"ncc evaluate {task} --into {folder.name}"
+    before[about].pop("scores", None)
+    assert after == before
+    if task == "embedding":  # the tensors are still those of the card
+        assert ncc.load_embedding(folder).card["scores"] == {"accuracy": 0.5}
+
+
+@pytest.mark.parametrize(("content", "code", "noun"), [(None, 2, "no model"), ("[]", 1, "head.json")])
+def test_scores_are_added_to_models_alone(content, code, noun, monkeypatch, tmp_path):
+    monkeypatch.setattr("ncc_lab.evaluate_devmap", Scores, raising=False)
+    if content:
+        (tmp_path / "head.json").write_text(content)
+    finished = evaluate("devmap", "--into", tmp_path)
+    assert finished.code == code
+    check_message(finished.err, str(tmp_path), noun)
+
+
+def test_figures_of_times_are_added_to_those_of_other_runs(tmp_path, monkeypatch):
+    def measured(protocol: str, _platform: str, *, model: str, **_: Any) -> Any:
+        return {protocol: {f"ncc times, {model}": {"accuracy": 0.5}, "median": {"accuracy": 0.4}}}
+
+    monkeypatch.setattr("ncc_lab.devices.times.evaluate_times", measured)
+    path = tmp_path / "t.json"
+    runs = ["amd --protocol kernel --model gp", "amd --protocol kernel --model lstm", "nvidia --protocol suite"]
+    for words in runs * 2:
+        arguments = ["times", "--platform", *words.split(), "-o", str(path)]
+        monkeypatch.setattr(sys, "argv", ["ncc", "evaluate", *arguments])
+        assert evaluate(*arguments).code == 0
+    written = json.loads(path.read_text())
+    assert written["command"] == [f"ncc evaluate times --platform {words}" for words in runs]
+    assert list(written["platforms"]["amd"]["kernel"]) == ["ncc times, gp", "median", "ncc times, lstm"]
+    assert list(written["platforms"]["nvidia"]) == ["suite"]
+    path.write_text("{}")
+    refused = evaluate("times", "-o", path)
+    assert refused.code == 2
+    check_message(refused.err, "ncc evaluate times")
+
+
+# ---- tasks
+
+
+def test_classifiers_are_measured_and_compared(tiny: Tiny, tmp_path):
+    words = ["classify", tiny.programs, "--programs", tiny.cache]
+    head = [*words, "--head", tiny.classifier, "--embedding", tiny.embedding]
+    finished = evaluate(*head, "--levels", "1,3", "-o", tmp_path / "figures.json")
+    assert finished.code == 0, finished.err
+    variants = json.loads((tmp_path / "figures.json").read_text())["variants"]
+    assert [one["level"] for one in variants] == ["usual", "-O1", "-O3"]
+    report = ["--report", tmp_path / "report.html", "--cache", tmp_path / "runs"]
+    methods = ["--method", "majority", "--method", "bag*", "--trees", "10"]
+    figures = evaluate(*words, "--protocol", "all", *methods, *report, "--json").row
+    assert set(figures["protocols"]) == {"grouped", "published"}
+    bags = {"bag of statements + random forest", "bag of statements + linear model"}
+    assert set(figures["protocols"]["grouped"]["methods"]) == {"majority", *bags}
+    assert "Algorithm classification" in (tmp_path / "report.html").read_text()
+    curve = evaluate(*words, "--method", "majority", "--per-class", "3", "--per-class", "2", "--json").row
+    assert list(curve["protocols"]) == ["grouped/3", "grouped/2"]
+
+
+def test_a_classifier_that_saw_all_programs_is_not_measured_on_them(tiny: Tiny, tmp_path):
+    tiny.train("classifier", tmp_path / "all", refit=tiny.classifier)
+    words = ["--embedding", tiny.embedding, "--programs", tiny.cache]
+    measured = evaluate("classify", tiny.programs, "--head", tmp_path / "all", *words)
+    assert measured.code == 1
+    check_message(measured.err, "trained on all programs")
+
+
+def test_device_mapping_is_measured_and_kept(tmp_path):
+    if any(file.state is FileState.MISSING for name in ("devmap", "legacy_ir") for file in verify(name).files):
+        pytest.skip("no local copy of the datasets devmap and legacy_ir (set NCC_DATA)")
+    words = ["devmap", "--platform", "amd", "--protocol", "suite", "--method", "majority", "--method", "always*"]
+    words += ["--seeds", "2", "--cache", str(tmp_path / "runs"), "--json"]
+    first = evaluate(*words, "-o", tmp_path / "figures.json")
+    assert "amd, 1 of 42: suite, majority, seed 204, fold 1" in first.err
+    assert len(list((tmp_path / "runs").iterdir())) == 42
+    figures = first.row
+    assert json.loads((tmp_path / "figures.json").read_text()) == figures
+    assert {"command", "hardware", "versions"} <= set(figures)
+    suite = figures["protocols"]["suite/amd"]
+    assert suite["leakage"]["shared_suite"] == 0
+    assert round(suite["methods"]["always GPU"]["mean_speedup"], 2) == 3.26
+    again = evaluate(*words, "--report", tmp_path / "page.html").row
+    assert "always GPU" in (tmp_path / "page.html").read_text()
+    assert again["protocols"] == figures["protocols"]  # the seconds of the runs, too
+
+
+# ---- what is missing, and what can't be written
+
+
+@pytest.mark.parametrize(
+    ("words", "nouns"),
+    [
+        ("embedding --embedding {nowhere}", ("{nowhere}",)),
+        ("embedding --plot {nowhere}/x.png", ("{nowhere}",)),
+        ("embedding -o {nowhere}/x.json", ("{nowhere}",)),
+        ("embedding --html {nowhere}/x.html", ("{nowhere}",)),
+        ("coverage {nowhere}.ll", ("{nowhere}.ll",)),
+        ("devmap -o {nowhere}/x.json", ("{nowhere}",)),
+        ("devmap --report {nowhere}/x.html", ("{nowhere}",)),
+        ("devmap --data {nowhere}", ("cgo17-amd.csv",)),
+        ("coarsening --data {nowhere}", ("pact-2014-",)),
+        ("classify {programs} --method opcode* --trees 2 --cache {nowhere}", ("{nowhere}",)),
+        ("classify {programs} --method opcode* --trees 2 --programs {nowhere}", ("{nowhere}",)),
+        ("classify {programs} --method opcode* -o {nowhere}/x.json", ("{nowhere}",)),
+    ],
+)
+def test_places_that_are_missing_or_can_not_be_written_are_named(words, nouns, programs, tmp_path, monkeypatch):
+    monkeypatch.setenv("NCC_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "file").write_bytes(OLD)
+    places = {"nowhere": tmp_path / "file" / "out", "programs": programs}
+    finished = evaluate(*words.format(**places).split())
+    assert finished.code == 1
+    check_message(finished.err, *(noun.format(**places) for noun in nouns))
+    assert [line[:5] for line in finished.err.splitlines()].count("ncc: ") == 1
+    assert (tmp_path / "file").read_bytes() == OLD
+
+
+@pytest.mark.parametrize("what", ["--cache", "-o", "--report"])
+def test_an_evaluation_on_a_full_disk(killer, programs, tmp_path, what):
+    words = [
+        *("evaluate", "classify", programs, "--programs", tmp_path / "programs"),
+        *("--method", "opcode*", "--trees", 5, *([] if what == "--cache" else ["--no-cache"])),
+    ]
+    killer.run(*words)
+    out = tmp_path / ("runs" if what == "--cache" else "out.html")
+    if what != "--cache":
+        out.write_bytes(OLD)
+    code, said = killer.run_without_room(*words, what, out, file_bytes=300)
+    assert (code, said.count("can't be written"), said.count("File too large")) == (1, 1, 1)
+    assert str(out) in said and "Traceback" not in said
+    assert what == "--cache" or out.read_bytes() == OLD

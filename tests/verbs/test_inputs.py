@@ -1,0 +1,305 @@
+"""What ``ncc embed`` reads beside plain files, what happens over one input, and what workers leave."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ncc
+from tests.contract.cases import IR, KERNELS
+from tests.fixtures.frontend import ENDLESS
+from tests.rooms import Pool, run_inline, shards
+from tests.support.refuses import check_message
+from tests.support.verbs import run_here, start
+
+TREE = IR / "tree.clang22.ll"
+
+
+@pytest.fixture
+def three(tmp_path) -> list[Path]:
+    return [Path(shutil.copy(TREE, tmp_path / name)) for name in ("a.ll", "b.ll", "c.ll")]
+
+
+def test_a_folder_is_searched_for_everything_that_ncc_reads(code):
+    names = [row["input"].removeprefix(f"{code}{os.sep}") for row in run_here("embed", code, "--json").rows]
+    kinds = ["deep/no_includes.cu", "deep/shapes.cpp", "dot.c", "tree.clang22.ll", "tree.llvm11.bc", "two_kernels.cl"]
+    assert names == kinds
+
+
+def test_options_reach_the_compiler(tmp_path):
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "own.h").write_text("#define BASE 1\n")
+    path = tmp_path / "code" / "a.c"
+    path.parent.mkdir()
+    path.write_text('#include "own.h"\n#if !BASE\n#error none\n#endif\nint f(int x) { return x + EXTRA; }\n')
+    words = ["embed", path, "-I", tmp_path / "inc", "-D", "EXTRA=3", "--flag", "-Wall", "-O", "2", "--timeout", "30"]
+    assert run_here(*words).code == 0
+    assert run_here(*words[:-2], "--language", "c++").code == 0
+    for end in (2, 4):  # without the macro, and without the folder
+        finished = run_here(*words[:end])
+        assert finished.code == 1
+        check_message(finished.err, "own.h" if end == 2 else "EXTRA")
+
+
+def test_the_compilers_command_is_for_machines(tmp_path, monkeypatch):
+    bad, worse = tmp_path / "bad.c", tmp_path / "worse.c"
+    for path in (bad, worse):
+        path.write_text("int f(void) { return lost; }\n")
+    finished = run_here("embed", bad, "--json")
+    assert "'lost'" in finished.err
+    assert ("command: " in finished.rows[0]["error"], "command: " in finished.err) == (True, False)
+    assert "--json" in run_here("embed", bad, worse).err.splitlines()[-1]
+    assert "--json" not in run_here("embed", "none.c", "nothing.c").err
+    monkeypatch.setenv("NCC_DEBUG", "1")
+    assert "command: " in run_here("embed", bad).err
+
+
+def test_nothing_that_a_terminal_obeys_comes_out_of_a_file(tmp_path):
+    (tmp_path / "evil.ll").write_bytes(b"\x1b]0;title\x07\x1b[2J\xc2\x9b31m\n")
+    for options in ([], ["--json"]):
+        finished = run_here("embed", tmp_path / "evil.ll", *options)
+        assert finished.code == 1
+        assert "\\u001b]0;title\\u0007" in finished.err
+        assert (finished.err + finished.out).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("command", ["embed", "graph", "classify", "predict-device"])
+def test_an_answer_says_that_nothing_verified_types_that_disagree(tmp_path, command):
+    path = tmp_path / "bad.ll"
+    path.write_text("define spir_kernel i32 @f(ptr addrspace(1) %a) {\n  ret i64 0\n}\n")
+    finished = run_here(command, path)
+    warning = finished.out.splitlines()[-1].strip()
+    assert finished.code == 0
+    check_message(warning, str(path), "line 2", "ret i64 0", "i32", "--verify")
+    finished = run_here(command, path, "--json")
+    assert finished.row["warning"] == warning
+    if command != "graph":
+        assert run_here(command, path, path, "--json", "--jobs", "2").out == 2 * finished.out
+    refused = run_here(command, path, "--verify")
+    assert refused.code == 1
+    check_message(refused.err, f"{path}:2:7", "i32")
+    path.write_text("define spir_kernel void @f(ptr addrspace(1) %a) {\n  ret void\n}\n")
+    assert "warning" not in run_here(command, path, "--verify", "--json").row
+
+
+# ---- over one input
+
+
+@pytest.mark.parametrize(
+    ("error", "noun"),
+    [
+        (MemoryError(), "memory"),
+        (RecursionError("maximum recursion depth exceeded"), "nested"),
+        (OSError(5, "Input/output error"), "Input/output error"),
+        (OSError(28, "No space left on device", "/x"), "No space left on device"),
+        (TypeError("no such thing"), "TypeError: no such thing at test_inputs.py:"),
+        (AssertionError(), "AssertionError:  at test_inputs.py:"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+@pytest.mark.parametrize("debug", [False, True])
+def test_an_unforeseen_error_is_the_inputs_alone(three, monkeypatch, error, noun, debug):
+    embed = ncc.embed
+
+    def fails_at_b(name: str, **options: Any) -> Any:
+        if str(name).endswith("b.ll"):
+            raise error
+        return embed(name, **options)
+
+    monkeypatch.setattr("ncc.verbs.embed.embed", fails_at_b)
+    if debug:
+        monkeypatch.setenv("NCC_DEBUG", "1")
+    finished = run_here("embed", *three, "--json")
+    assert (finished.code, [row["ok"] for row in finished.rows]) == (1, [True, False, True])
+    message = finished.rows[1]["error"]
+    check_message(message, str(three[1]), noun)
+    assert ("a defect of ncc" in message) == isinstance(error, TypeError | AssertionError)
+    assert f"ncc: {message}\n" in finished.err
+    assert ("Traceback" in finished.err) == debug
+
+
+# ---- no files
+
+
+@pytest.fixture
+def odd(three, tmp_path, monkeypatch) -> Path:
+    """A folder of good files, a pipe that nobody writes to, a socket, and links to devices and to nothing."""
+    os.mkfifo(tmp_path / "pipe.ll")
+    monkeypatch.chdir(tmp_path)  # a socket's name must be short
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket.ll")
+    (tmp_path / "endless.ll").symlink_to("/dev/zero")
+    (tmp_path / "empty.c").symlink_to("/dev/null")
+    (tmp_path / "gone.ll").symlink_to(tmp_path / "nothing")
+    return tmp_path
+
+
+def test_a_folder_is_not_held_up_by_what_is_no_file(odd):
+    finished = run_here("embed", odd, "--json")
+    rows = {Path(row["input"]).name: row for row in finished.rows}
+    assert finished.code == 1
+    bad = {"pipe.ll", "socket.ll", "endless.ll", "empty.c", "gone.ll"}
+    assert {name: row["ok"] for name, row in rows.items()} == {
+        name: name not in bad for name in {"a.ll", "b.ll", "c.ll"} | bad
+    }
+    for name in bad - {"gone.ll"}:
+        check_message(rows[name]["error"], name, "not a file")
+
+
+@pytest.mark.parametrize("name", ["socket.ll", "endless.ll", "empty.c"])
+def test_devices_are_refused_by_name(odd, name):
+    for options in ([], ["--language", "c"]):
+        finished = run_here("embed", odd / name, *options)
+        assert finished.code == 1
+        check_message(finished.err, name, "device or a socket")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell that makes pipes")
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("embed <(cat tree.llvm11.bc)", "tree.llvm11.bc"),
+        ("embed - < tree.llvm11.bc", "tree.llvm11.bc"),
+        ("embed --language c /dev/stdin < sources/tree.c", "sources/tree.c"),
+        ("predict-device --explain --plot {tmp}/a.svg --language opencl <(cat {kernels})", None),
+    ],
+)
+def test_pipes_that_are_named_are_read(command, name, tmp_path):
+    words = command.format(kernels=KERNELS, tmp=tmp_path)
+    shell = f'ncc() {{ "{sys.executable}" -W error -m ncc "$@"; }}; ncc {words} --json'
+    finished = subprocess.run(["bash", "-c", shell], cwd=IR, capture_output=True, text=True, timeout=100, check=False)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    (row,) = map(json.loads, finished.stdout.splitlines())
+    assert row["ok"]
+    if name:
+        assert row["num_statements"] == ncc.embed(IR / name).num_statements
+
+
+@pytest.mark.parametrize(
+    ("writer", "name", "nouns"),
+    [("exec yes", "pipe", ("1 GiB",)), (":", "pipe", ("empty",)), ("cat {c}", "pipe.c", ())],
+    ids=["endless", "empty", "code"],
+)
+def test_pipes_that_end_at_once_never_or_as_code_do(writer, name, nouns, tmp_path, monkeypatch):
+    monkeypatch.setattr("ncc.system.files.reading.MAX_STREAM_BYTES", 1 << 30)
+    pipe = tmp_path / name
+    os.mkfifo(pipe)
+    shell = f"{writer.format(c=IR / 'sources' / 'tree.c')} > '{pipe}'"
+    with subprocess.Popen(["/bin/sh", "-c", shell], stderr=subprocess.DEVNULL):
+        finished = run_here("embed", pipe)
+    assert finished.code == bool(nouns)
+    if nouns:
+        check_message(finished.err, str(pipe), *nouns)
+
+
+def test_a_name_that_is_no_utf_8_is_answered_where_text_is_ascii(code):
+    path = os.fsencode(code) + b"/caf\xe9 \xc3\xa9.c"
+    (code / "dot.c").rename(os.fsdecode(path))
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for words in (["embed"], ["embed", "--json"], ["graph", "--json"]):
+        with start(*words, path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+            _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, b""), words
+
+
+# ---- readers that leave, and workers
+
+
+@pytest.mark.parametrize("words", [["embed", "-o", "{out}"], ["embed", "--json"], ["graph"]], ids=str)
+def test_a_reader_that_has_seen_enough_is_no_failure(words, tmp_path):
+    out = tmp_path / "out.csv"
+    words = [word.format(out=out) for word in words]
+    with start(*words, *[TREE] * 30, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stderr
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait(timeout=60)) == (b"", 0)
+    assert str(out) not in words or len(out.read_text().splitlines()) == 31
+
+
+def test_standard_input_is_read_beside_workers():
+    rows = run_here("embed", TREE, "-", TREE, "--jobs", "2", "--json", stdin=TREE.read_bytes()).rows
+    assert [row["input"] for row in rows] == [str(TREE), "-", str(TREE)]
+    assert rows[0]["vectors"] == rows[1]["vectors"]
+
+
+def read_table(path: Path) -> Any:
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(path)
+
+
+@pytest.mark.parametrize("level", ["module", "function", "statement"])
+def test_batches_of_workers_give_the_table_of_one_process(code, tmp_path, level):
+    (code / "bad.c").write_text("int f( {\n")
+    words = ["embed", code, code / "none.c", "--level", level, "-o"]
+    one, two = tmp_path / "one.parquet", tmp_path / "two.parquet"
+    alone, crew = run_here(*words, one), run_here(*words, two, "--jobs", "2")
+    assert (alone.code, crew.code, crew.out) == (1, 1, alone.out)
+    assert sorted(crew.err.splitlines()) == sorted(alone.err.splitlines())
+    assert read_table(one).equals(read_table(two), check_metadata=True)
+    assert not (tmp_path / "two.parquet.parts").exists()
+
+
+def test_batches_that_are_done_are_not_read_again(code, tmp_path, monkeypatch):
+    monkeypatch.setattr(shards, "SHARD_FILES", 1)
+    real = shards.Shard.run
+    seen: list[str] = []
+
+    def run(shard: Any, failed: Any) -> Any:
+        seen.append(shard.files[0].path)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return real(shard, failed)
+
+    def run_in_turn(_: Any, tasks: Any) -> Any:
+        for task in tasks:
+            run_inline(task)
+            yield
+
+    monkeypatch.setattr(Pool, "run", run_in_turn)
+    monkeypatch.setattr(shards.Shard, "run", run)
+    out = tmp_path / "out.parquet"
+    words = ["embed", code, "--jobs", "2", "-o", out]
+    assert run_here(*words).code != 0
+    assert (out.exists(), (tmp_path / "out.parquet.parts").is_dir()) == (False, True)
+    assert run_here(*words).code == 0
+    assert len(read_table(out)) == len(set(seen)) == len(seen) - 1
+
+
+def test_what_could_be_read_is_written_beside_what_could_not(code, tmp_path):
+    (code / "broken.c").write_text("int f( {\n")
+    finished = run_here("embed", code, "-o", tmp_path / "out.npz")
+    assert finished.code == 1
+    check_message(finished.err, str(code / "broken.c"))
+    with np.load(tmp_path / "out.npz") as table:
+        assert len(table["vectors"]) == 6
+
+
+@pytest.mark.usefixtures("_interruptible")
+def test_an_interrupted_command_says_how_to_go_on(tmp_path):
+    folder, index = tmp_path / "many", tmp_path / "index"
+    folder.mkdir()
+    for number in range(200):
+        (folder / f"{number}.c").write_text(f"int f{number}(int x) {{ return x + {number}; }}\n")
+    (folder / "endless.cpp").write_text(ENDLESS)  # so that it is at work however late the signal comes
+    # as a terminal does, the signal goes to the whole group, workers that have hardly begun included
+    options: dict[str, Any] = {"stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL, "start_new_session": True}
+    with start("index", folder, "-o", index, "--jobs", "2", **options) as process:
+        while process.poll() is None and not index.exists():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in said
+    assert said.splitlines()[-1].startswith(b"ncc: stopped")

@@ -1,0 +1,168 @@
+"""Wrong usage that only one verb knows, and what all commands print by."""
+
+import importlib
+import inspect
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ncc
+from tests.contract.cases import CUDA, KERNELS, SOURCES
+from tests.rooms import Rows, print_rows, report_crashes, throttle, write_vectors
+from tests.support.refuses import check_message
+from tests.support.tiny import Tiny
+from tests.support.verbs import run_here
+
+LAUNCH = "--grid 1 --block 64"
+WRONG: dict[str, tuple[str, ...]] = {
+    "embed {c} --level word": ("word", "module"),
+    "embed {c} -O 9": ("9",),
+    "embed {c} --timeout 0": ("0.0",),
+    "embed {c} --scheduler tcp://127.0.0.1:1": ("--scheduler", ".parquet"),
+    "graph {c} {c} -o {tmp}/a.dot": ("-o", "--json"),
+    "graph {folder} -o {tmp}/a.dot": ("-o", "--json"),
+    "graph {c} -o {tmp}/a.dot --function dot": ("--function", ".svg"),
+    "graph {c} -o {tmp}/a.svg --function dott": ("dott", "dot"),
+    "predict-device {cl} --transfer 1e30": ("transfer", "1e+30"),
+    "predict-device {cl} --wgsize nan": ("wgsize", "nan"),
+    "predict-device {cl} {cl} --plot {tmp}/a.png": ("--plot", "one input"),
+    "predict-device {folder} --plot {tmp}/a.png": ("--plot", "one input"),
+    f"predict-gpu {{cu}} {LAUNCH} -I nowhere": ("-I", "nowhere"),
+    "index {c} -o {tmp}/index --pooling sum": ("sum", "encoder"),
+    "search {index}": ("--duplicates",),
+    "search {index} {c} --duplicates": ("--duplicates",),
+    "search {index} {c} -o {tmp}/a.txt": ("a.txt", ".html"),
+    "train classify {programs} -o {tmp}/out --strategy local --compression topk": ("mirrored",),
+    "corpus build {folder} -o {corpus}": ("recipe",),
+    "evaluate embedding --method pca --plot {tmp}/a.png": ("pca", "umap"),
+    "evaluate embedding -k 0": ("k is 0",),
+    "evaluate devmap --protocol random": ("protocol", "random"),
+    "evaluate devmap --cache {tmp}/x --no-cache": ("--cache", "--no-cache"),
+    "evaluate devmap --seeds 0": ("--seeds",),
+    "evaluate devmap --jobs 0": ("--jobs",),
+    "evaluate coarsening --protocol random": ("protocol", "random"),
+    "evaluate coarsening --cache {tmp}/x --no-cache": ("--cache", "--no-cache"),
+    "evaluate classify {programs} --no-cache --method nothing": ("method", "nothing"),
+    "evaluate classify {programs} --no-cache --clang clang": ("--clang", "--head"),
+    "evaluate classify {programs} --no-cache --levels 7": ("level", "7"),
+}
+"""Command → nouns of its message."""
+
+
+@pytest.mark.parametrize("command", WRONG)
+def test_wrong_usage_is_told_by_name_and_leaves_nothing(command, tiny: Tiny, tmp_path, monkeypatch):
+    monkeypatch.setenv("NCC_CACHE", str(tiny.cache))
+    places = {"c": SOURCES / "dot.c", "cl": KERNELS, "cu": CUDA, "folder": SOURCES, "tmp": tmp_path}
+    made = {"index": tiny.index, "corpus": tiny.corpus, "programs": tiny.programs}
+    finished = run_here(*command.format(**places, **made).split())
+    assert (finished.code, finished.out) == (2, "")
+    check_message(finished.err, *WRONG[command])
+    assert list(tmp_path.iterdir()) == []
+
+
+LAZY = [
+    name
+    for name in ncc.__all__
+    if getattr(getattr(ncc, name), "__wrapped__", None) and getattr(ncc, name).__module__.startswith("ncc.verbs")
+]
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_verb_and_the_function_that_it_calls_have_the_same_parameters(name):
+    verb = getattr(ncc, name)
+    module = next(cell.cell_contents for cell in verb.__closure__ if isinstance(cell.cell_contents, str))
+    function = inspect.signature(getattr(importlib.import_module(module), name))
+    for one, other in zip(function.parameters.values(), inspect.signature(verb).parameters.values(), strict=True):
+        assert (one.name, one.kind, one.default) == (other.name, other.kind, other.default), one
+
+
+@pytest.mark.parametrize(
+    ("error", "is_defect"),
+    [(KeyError("nothing"), True), (MemoryError(), False), (OSError(28, "No space left on device", "/x"), False)],
+)
+def test_a_defect_is_told_as_one_and_what_the_machine_lacks_is_not(capsys, error, is_defect):
+    with pytest.raises(SystemExit) as end, report_crashes():
+        raise error
+    err = capsys.readouterr().err
+    assert end.value.code == 1
+    assert "ncc: this command: " in err
+    for words in ("Traceback", "a defect of ncc, please report it", "KeyError: 'nothing' at test_usage.py:"):
+        assert (words in err) == is_defect
+
+
+def test_rows_are_plain_columns_but_on_a_terminal(capsys, monkeypatch):
+    rows = [("a", "here", "one\x1b[31m"), ("longer", "missing", "other")]
+    print_rows(Rows(rows, ("name", "state", "title")))
+    assert capsys.readouterr().out == "a       here     one\\u001b[31m\nlonger  missing  other\n"
+    print_rows(Rows([("name", "value")], line="{}: {}"))
+    assert capsys.readouterr().out == "name: value\n"
+    monkeypatch.setattr("ncc.cli.printing.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    print_rows(Rows(rows, ("name", "state", "title")))
+    shown = capsys.readouterr().out
+    assert shown.split()[:3] == ["name", "state", "title"]
+    assert "\\u001b[31m" in shown
+
+
+def test_a_narrow_terminal_gets_a_table(tmp_path):
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "50", "TERM": "xterm", "NCC_DATA": str(tmp_path)}
+    command = [sys.executable, "-m", "ncc", "data", "list"]
+    subprocess.run(command, stdout=theirs, env=environment, check=True, timeout=60)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as terminal:
+        shown = os.read(terminal.fileno(), 1 << 16).decode()
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert lines[0].split() == ["name", "state", "title"]
+    assert max(map(len, lines)) <= 50
+
+
+def test_commands_print_by_the_functions_that_escape():
+    folder = Path(ncc.__file__).parent / "cli"
+    printing = {path.name for path in folder.glob("*.py") if re.search(r"(?<![\w.])print\(", path.read_text("utf-8"))}
+    assert printing == {"printing.py"}
+
+
+def test_progress_comes_at_most_once_a_second(monkeypatch):
+    now, told = [100.0], list[str]()
+    monkeypatch.setattr("ncc.cli.printing.time.monotonic", lambda: now[0])
+    pass_on = throttle(told.append)
+    for seconds, message in ((0, "a"), (0.5, "b"), (0.6, "c"), (0.9, "d"), (0.2, "e")):
+        now[0] += seconds
+        pass_on(message)
+    assert told == ["a", "c", "e"]
+
+
+def test_cells_that_look_like_formulas_get_an_apostrophe(tmp_path):
+    import csv
+
+    import numpy as np
+
+    labels = ["=1+1", "+f", "-f", "@f", "\tf", "\rf", "f=", "'f", ""]
+    write_vectors(tmp_path / "out.csv", labels, labels, np.full((len(labels), 2), -0.5, np.float32))
+    with (tmp_path / "out.csv").open(newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    shown = ["'=1+1", "'+f", "'-f", "'@f", "'\tf", "'\rf", "f=", "'f", ""]
+    assert rows == [[label, label, "-0.5", "-0.5"] for label in shown]
+
+
+def test_without_the_lab_its_verbs_say_how_to_get_it(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.metadata as metadata\n"
+        "entry_points = metadata.entry_points\n"
+        "metadata.entry_points = lambda **options: entry_points(**options | {'group': 'nobody'})\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    for words in (["evaluate", "devmap"], ["bench", "devmap"], ["--help"]):
+        command = [sys.executable, "-m", "ncc", *words]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=60)
+        if words == ["--help"]:
+            assert done.returncode == 0 and "evaluate" not in done.stdout
+        else:
+            assert done.returncode == 2
+            check_message(done.stderr, f"ncc {words[0]}", "ncc-lab", "pip install")
