@@ -22,6 +22,7 @@ _HOMES = {
     "ncc.kernels.measure.sweep": "Measurements",
     "ncc.kernels.profile": "LaunchProfile",
     "ncc.learning.embedding.backoff": "BackoffLevel",
+    "ncc.learning.embedding.config": "EmbeddingConfig",
     "ncc.learning.embedding.embedding": "Embedding load_embedding save_embedding",
     "ncc.learning.embedding.train": "load_counts",
     "ncc.learning.encoder.config": "EncoderTraining",

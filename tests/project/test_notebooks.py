@@ -8,8 +8,8 @@ import pytest
 from tests.rooms import FileState, verify
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-WANTING_DATA = {"02_device_mapping": 2, "03_honest_benchmark": 5, "04_train_your_own": None}
-"""Notebooks that say what they lack without a dataset, and their pictures with it, where that is run."""
+WANTING_DATA = {"02_device_mapping": 2, "03_honest_benchmark": 5}
+"""Notebooks that say what they lack without a dataset, and their pictures with it."""
 DATASETS = {
     "02_device_mapping": ("devmap", "legacy_ir"),
     "03_honest_benchmark": ("devmap", "legacy_ir", "coarsening"),
@@ -27,15 +27,18 @@ def _read(path: Path):
 
 
 def _run(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """All outputs of a notebook, run in a folder that also takes what Jupyter keeps."""
+    """All outputs of a notebook, run in a folder that also takes what Jupyter keeps; measured tables lie beside it."""
     from nbconvert.preprocessors import ExecutePreprocessor
 
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(folder / name))
     monkeypatch.setenv("PYTHONPATH", str(NOTEBOOKS[0].parents[1]))  # where a notebook finds what is beside its folder
     monkeypatch.delenv("MPLBACKEND", raising=False)  # the notebook's own, or no picture ends up in it
+    (folder / "benchmarks").symlink_to(NOTEBOOKS[0].parents[1] / "benchmarks")
+    (folder / "notebooks").mkdir()
     notebook = _read(path)
-    ExecutePreprocessor(timeout=300, kernel_name="python3").preprocess(notebook, {"metadata": {"path": str(folder)}})
+    where = {"metadata": {"path": str(folder / "notebooks")}}
+    ExecutePreprocessor(timeout=300, kernel_name="python3").preprocess(notebook, where)
     return [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
 
 
