@@ -16,8 +16,7 @@ def rows(platform: str) -> list[list[str]]:
     found = []
     for path in KERNELS:
         answers = [
-            ncc.predict_device(path, transfer_bytes=parse_bytes(size), wgsize=WGSIZE, platform=platform)[0]
-            for size in SIZES
+            ncc.predict_device(path, transfer=parse_bytes(size), wgsize=WGSIZE, platform=platform)[0] for size in SIZES
         ]
         cells = [
             f"{one.verdict}, GPU {one.probabilities['GPU']:.0%}, {one.speedup_gpu_over_cpu:.2f}x" for one in answers

@@ -46,11 +46,13 @@ if TYPE_CHECKING:
     Clangs = Sequence[str | Path]
     Programs = str | Path
     LaunchTable = str | Path
+    EmbeddingOrShipped = EmbeddingLike
 else:
     Paths = Annotated[Sequence[Path], Words(metavar="CORPUS...")]
     Clangs = Annotated[Sequence[Path], Words(metavar="CLANG", option=("--with-clang",))]
     Programs = Annotated[Path, Words(metavar="[FOLDER]", is_argument=True)]
     LaunchTable = Annotated[Path, Words(metavar="[TABLE]", is_argument=True)]
+    EmbeddingOrShipped = Annotated[str, Words(metavar="FOLDER|shipped")]
 
 _IN_PYTHON = Words(is_option=False)
 
@@ -125,7 +127,7 @@ def train_embedding(
     config: EmbeddingOptions = EmbeddingConfig(),
     threads: int = 1,
     device: Device = "cpu",
-    extend: Annotated[EmbeddingLike, Words(metavar="FOLDER|shipped")] | None = None,
+    extend: EmbeddingOrShipped | None = None,
     card: Card | None = None,
     progress: Progress | None = None,
 ) -> "Embedding":

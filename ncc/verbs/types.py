@@ -153,7 +153,10 @@ def defined_in(module: str) -> Callable[[_Function], _Function]:
 
         @wraps(declared)
         def call(*args: Any, **kwargs: Any) -> Any:
-            bound = signature.bind(*args, **kwargs)
+            try:
+                bound = signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{declared.__name__}() {error}") from None
             bound.apply_defaults()
             for name, value in bound.arguments.items():
                 parse = unpack(signature.parameters[name].annotation)[1].parse
