@@ -88,7 +88,7 @@ def predict_device(
         wgsize: Work-items in a work-group.
         global_size: Work-items of the launch, such as 65536 or 64K. Transfer and global size follow from each other, at
             four bytes per work-item for each pointer argument, moved there and back.
-        platform: amd (Tahiti 7970) or nvidia (GTX 970), each against the same CPU; default nvidia, or what the head was
+        platform: GPU beside the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default nvidia, or what the head was
             trained on.
         options: How source is compiled.
         language: Language of source: c, c++, opencl or cuda; default by the file's extension.

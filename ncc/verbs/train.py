@@ -140,7 +140,7 @@ def train_embedding(
         output: Folder that gets the embedding.
         config: Options of the training.
         threads: Threads for matrix products.
-        device: cpu or cuda; under torchrun each rank uses its own GPU.
+        device: Where to train, cpu or cuda; under torchrun each rank uses its own GPU.
         extend: An embedding, its folder, or "shipped": instead of training, induce vectors for the words of the corpora
             that it lacks, and keep its own. Of the options only the context width and the minimum count matter.
         card: Additional fields of the card, such as the command.
@@ -208,7 +208,7 @@ def train_encoder(
         embedding: Vectors of statements that the LSTM starts from, or their folder; default the shipped ones.
         config: Model and options.
         jobs: Number of compilers to run in parallel.
-        device: cpu or cuda, for the LSTM; under torchrun each rank uses its own GPU.
+        device: Where to train the LSTM, cpu or cuda; under torchrun each rank uses its own GPU.
         cache: Folder that keeps IR; default the user's cache.
         data: Folder of the datasets; default NCC_DATA, then the cache.
         card: Further entries of the model card.
@@ -293,8 +293,8 @@ def train_coarsening(
 
     Args:
         output: Folder that gets the head.
-        model: line (a line in the share of divergent statements, like the shipped head; nothing is random), or lstm
-            (an ensemble of LSTMs on the kernel's statements in order).
+        model: Either line (a line in the share of divergent statements, like the shipped head; nothing is random), or
+            lstm (an ensemble of LSTMs on the kernel's statements in order).
         embedding: Vectors that the LSTMs read, or their folder; default the shipped ones.
         seed: Random seed of the LSTMs' training.
         data: Folder of the datasets; default NCC_DATA, then the cache.
@@ -383,7 +383,7 @@ def train_classifier(
         embedding: Vectors to start from, or their folder; default the shipped ones.
         config: Options of the training.
         jobs: Number of compilers to run in parallel.
-        device: cpu or cuda; under torchrun each rank uses its own GPU.
+        device: Where to train, cpu or cuda; under torchrun each rank uses its own GPU.
         cache: Folder that keeps programs once read; default the user's cache.
         data: Folder of the datasets; default NCC_DATA, then the cache.
         options: Options of the compiler other than the level.

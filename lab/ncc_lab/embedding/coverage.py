@@ -163,6 +163,6 @@ def _corpus_counts(name: str, width: Path, abstraction: Abstraction) -> dict[str
     """Return how often each statement of a corpus that `build_corpus` made occurs."""
     found = load_abstraction([name])
     if found != abstraction:
-        raise InputError(f"{name}: was counted with {found}; the embedding has {abstraction}")
+        raise InputError(f"{name}: was counted with another abstraction of statements than the embedding has")
     counts = load_counts(width)
     return dict(zip(counts.texts, counts.statements.tolist(), strict=True))

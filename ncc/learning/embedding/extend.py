@@ -45,7 +45,7 @@ def extend_embedding(
     from scipy.sparse import csr_matrix
 
     if abstraction not in (None, embedding.abstraction):
-        raise InputError(f"the corpus was counted with {abstraction}; the embedding has {embedding.abstraction}")
+        raise InputError("the corpus was counted with another abstraction of statements than the embedding has")
     vocabulary = _extended_vocabulary(embedding.vocabulary, counts, min_count)
     num_new = len(vocabulary) - len(embedding.vocabulary)
     last = len(vocabulary) - 1

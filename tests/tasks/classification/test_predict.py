@@ -11,15 +11,20 @@ from tests.rooms import (
     ClassifierHead,
     CompileOptions,
     EncoderNetwork,
+    FileState,
+    LabelledFiles,
     NgramModel,
     ProgramNetwork,
     classify,
     compile_source,
     describe_program,
+    extracted,
+    find_labelled_files,
     load_embedding,
     load_program,
     program_encoder,
     program_head,
+    verify,
 )
 from tests.support.refuses import refuses
 
@@ -137,3 +142,18 @@ def test_what_can_not_be_classified_is_refused(untrained):
         classify("int main( {\n", head=untrained, options=options)
     with refuses(AssetError, "embedding"):
         classify(GREATEST_DIVISOR, head=replace(untrained, embedding_id="another"), options=options)
+
+
+@pytest.mark.full
+def test_real_programs_are_recognised():
+    if any(file.state is FileState.MISSING for file in verify("poj104").files):
+        pytest.skip("no local copy of the dataset poj104 (set NCC_DATA)")
+    files = find_labelled_files(extracted("poj104", "poj104.tar.xz") / "poj104")
+    rows = np.arange(0, len(files.paths), 950)
+    few = LabelledFiles(tuple(files.paths[row] for row in rows.tolist()), files.label[rows], files.classes)
+    right = [
+        classify(path).classes[0].label == files.classes[label]
+        for path, label in zip(few.paths, few.label.tolist(), strict=True)
+    ]
+    assert len(right) == 50
+    assert np.mean(right) >= 0.94
