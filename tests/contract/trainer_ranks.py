@@ -37,7 +37,7 @@ def main(rank: int, tiny: Tiny, ports: list[str], folder: Path) -> None:
 
     train("embedding", "embedding")
     for name in COMPRESSIONS:
-        options = {"compression": name, "epochs": 4, "batch_of_all": True}
+        options = {"compression": name, "epochs": 4, "global_batch": True}
         train("classifier", f"{name}/whole", **options)
         try:
             train("classifier", f"{name}/stopped", progress=stop, **options)
