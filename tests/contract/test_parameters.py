@@ -149,7 +149,14 @@ def test_a_parameter_changes_the_answer(caller, case, name, values):
 
 @pytest.mark.parametrize(("case", "name", "value"), rows("same"))
 def test_a_parameter_changes_nothing_but_how_the_answer_is_found(caller, case, name, value):
-    assert caller.answer(case, **{name: value}) == caller.answer(case)
+    assert _without(caller.answer(case, **{name: value}), name) == _without(caller.answer(case), name)
+
+
+def _without(value: Any, name: str) -> Any:
+    """What can be compared, without the option of a name that cards tell."""
+    if isinstance(value, dict):
+        return {key: _without(one, name) for key, one in value.items() if key != name}
+    return type(value)(_without(one, name) for one in value) if isinstance(value, list | tuple) else value
 
 
 @pytest.mark.parametrize(("case", "name", "values"), rows("refuses"))
