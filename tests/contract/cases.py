@@ -432,7 +432,7 @@ TRAINERS = (
             "max_length": (0,), "learning_rate": (-1, 0), "temperature": (0,), "function_fraction": (2,),
             "dropout": (1,), "word_dropout": (-1,), "device": ("tpu",),
         },
-        same={"global_batch": True, "mixed_precision": True},
+        same={"global_batch": True},
         is_slow=True,
     ),
     Case("train_encoder", "train encoder", inputs=("@out",), settings={"functions": "@functions"}, refuses=NO_DATA),
@@ -469,7 +469,7 @@ TRAINERS = (
         },
         same={
             "jobs": 2, "cache": "@out_too", "progress": "@progress",
-            "options": O2, "mixed_precision": False,
+            "options": O2,
         },
         is_slow=True,
     ),
