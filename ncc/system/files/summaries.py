@@ -1,0 +1,101 @@
+"""How a result reads: its answer in fixed columns, then labelled details; as text and as HTML from one description."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from ncc.system.files.text import escape_control
+
+WIDTH = 100
+"""Columns of a line; a longer name runs over."""
+_COLUMNS = (18, 27, 13)
+_LABEL = 10
+_COLORS = {"CPU": "36", "GPU": "32", "undecided": "33", "no": "33"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """An answer for people.
+
+    Attributes:
+        verdict: What the answer is, in a few words.
+        interval: How far it may be off, or what it is made of.
+        confidence: How sure it is.
+        subject: What was asked about, such as a kernel's name.
+        details: (label, text or lines) in their order; a text is wrapped, lines are not. Those without text are left
+            out.
+    """
+
+    verdict: str
+    interval: str = ""
+    confidence: str = ""
+    subject: str = ""
+    details: Sequence[tuple[str, str | Sequence[str]]] = ()
+
+    def lines(self, source: str = "", *, color: bool = False) -> str:
+        """Return the answer as text of lines.
+
+        >>> print(Summary(verdict="GPU 2.0x faster", confidence="98% sure", details=[("time", "1 ms")]).lines("a.cl"))
+        GPU 2.0x faster                              98% sure     a.cl
+          time      1 ms
+        """
+        cells = (self.verdict, self.interval, self.confidence)
+        padded = [f"{cell} ".ljust(width) for cell, width in zip(cells, _COLUMNS, strict=True)]
+        code = _COLORS.get(self.verdict.partition(" ")[0], "1")
+        if color:
+            padded[0] = f"\x1b[{code}m{padded[0]}\x1b[0m"
+        name = ": ".join(escape_control(part, lines=False) for part in (source, self.subject) if part)
+        text = ["".join([*padded, name]).rstrip()]
+        for label, shown in self.details:
+            wrapped = _wrap(shown) if isinstance(shown, str) else shown
+            starts = [f"  {label}".ljust(2 + _LABEL), *[" " * (2 + _LABEL)] * len(wrapped)]
+            text += [
+                (start + escape_control(line, lines=False)).rstrip()
+                for start, line in zip(starts, wrapped, strict=False)
+            ]
+        return "\n".join(text)
+
+    def to_html(self) -> str:
+        """Return the answer as a table for a notebook."""
+        head = " · ".join(filter(None, (self.verdict, self.interval, self.confidence)))
+        rows = "".join(
+            f"<tr><th>{_html(label)}</th><td>{'<br>'.join(map(_html, [shown] if isinstance(shown, str) else shown))}"
+            "</td></tr>"
+            for label, shown in self.details
+            if shown
+        )
+        caption = f"{_html(self.subject)}: " if self.subject else ""
+        return f"<table><caption>{caption}<b>{_html(head)}</b></caption>{rows}</table>"
+
+
+class Summarized:
+    """A result that is shown by its summary."""
+
+    def summary(self) -> Summary:
+        """Return what people read of this result."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.summary().lines()
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
+
+
+def format_ratio(ratio: float) -> str:
+    """Format a ratio with two significant digits.
+
+    >>> [format_ratio(ratio) for ratio in (0.978, 1.04, 9.96, 64.2, 1234)]
+    ['0.98x', '1.0x', '10x', '64x', '1200x']
+    """
+    digits = 1 if 0.995 <= ratio < 9.95 else 2 if ratio < 0.995 else 0
+    return f"{ratio if digits else float(f'{ratio:.2g}'):.{digits}f}x"
+
+
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH - 2 - _LABEL, break_long_words=False, break_on_hyphens=False)
+
+
+def _html(text: str) -> str:
+    return escape(escape_control(text, lines=False))
