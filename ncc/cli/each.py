@@ -1,8 +1,9 @@
 """One verb over many inputs: if one fails, the others are still answered."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 
 from ncc.cli.printing import exit_with_error, failure_reason, print_answer, print_message, without_command
 from ncc.errors import COMMAND_LINE, NccError, UnknownNameError
+from ncc.system.files.summaries import Summary
 from ncc.verbs.types import Each
 
 if TYPE_CHECKING:
@@ -31,15 +33,15 @@ def answer_each(plan: Each) -> None:
     results = plan.results_of(inputs) if plan.results_of else _results(plan, inputs)
     with plan.sink or nullcontext(), closing(results) as done, _progress_bar(len(inputs)) as advance:
         for item, result in zip(inputs, done, strict=True):
-            answer: dict[str, Any] | str | None = None
+            answer: dict[str, Any] | str | Sequence[Summary] | None = None
             shown = item.name, escape_control(item.name, lines=False)
             try:
                 value, warnings = result()
                 values, text = plan.tell(value) if plan.tell else value
-                if warnings:
-                    values, text = values | warnings, f"{text}\n  {warnings['warning']}"
-                row = {"input": item.name, "ok": True, "error": None} | values
-                answer = row if plan.as_json else text.replace(*shown)
+                if plan.as_json:
+                    answer = {"input": item.name, "ok": True, "error": None} | values | warnings
+                else:
+                    answer = _add_warning(text.replace(*shown) if isinstance(text, str) else text, **warnings)
             except Exception as error:  # whatever it is, it is this input's alone
                 reason = failure_reason(item.name, error)
                 failures.append(reason)
@@ -48,7 +50,7 @@ def answer_each(plan: Each) -> None:
                 if plan.as_json:
                     empty = dict.fromkeys(("num_statements", "unknown_rate", *plan.fields))
                     answer = {"input": item.name, "ok": False, "error": reason} | empty
-            if answer is not None and not print_answer(answer) and not plan.finish:
+            if answer is not None and not print_answer(answer, item.name) and not plan.finish:
                 raise click.exceptions.Exit(0)
             advance()
         if plan.finish:
@@ -92,6 +94,13 @@ def _warning_fields(warnings: Mapping[str, Mapping[str, str]]) -> dict[str, Any]
         return {}
     skipped = {name: reason for functions in warnings.values() for name, reason in functions.items()}
     return {"warning": "\n  ".join(warnings)} | ({"skipped_functions": skipped} if skipped else {})
+
+
+def _add_warning(text: str | Sequence[Summary], warning: str = "", **_: Any) -> str | Sequence[Summary]:
+    if not warning or isinstance(text, str):
+        return f"{text}\n  {warning}" if warning else text
+    last = text[-1]
+    return [*text[:-1], replace(last, details=[*last.details, ("caution", warning)])]
 
 
 @contextmanager

@@ -5,13 +5,14 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TextIO, cast
 
 import click
 
 from ncc.errors import COMMAND_LINE, NccError
+from ncc.system.files.summaries import Summary
 from ncc.system.files.text import align_columns, escape_control
 from ncc.verbs.types import Rows
 
@@ -41,13 +42,22 @@ def throttle(tell: Callable[[str], None] = print_message, pause_s: float = 1.0) 
     return pass_on
 
 
-def print_answer(answer: Mapping[str, Any] | str) -> bool:
-    """Print an answer; False if nobody reads them any more."""
-    text = escape_control(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+def print_answer(answer: Mapping[str, Any] | str | Sequence[Summary], source: str = "") -> bool:
+    """Print an answer, summaries with the name of their source; False if nobody reads them any more."""
+    if isinstance(answer, Mapping):
+        text, in_ascii = escape_control(json.dumps(answer, ensure_ascii=False)), json.dumps(answer)
+    else:
+        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        text = (
+            escape_control(answer)
+            if isinstance(answer, str)
+            else "\n".join(summary.lines(source, color=color) for summary in answer)
+        )
+        in_ascii = text.encode("ascii", "backslashreplace").decode()
     try:
         text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:  # a name that the terminal's encoding lacks
-        text = answer.encode("ascii", "backslashreplace").decode() if isinstance(answer, str) else json.dumps(answer)
+        text = in_ascii
     try:
         print(text, flush=True)
     except OSError as error:

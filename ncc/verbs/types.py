@@ -77,8 +77,8 @@ class Each:
 
     Attributes:
         inputs: As the user gave them.
-        work: Returns the fields of the JSON object and the text for people, or what ``tell`` makes these of; a
-            function of a module, or a partial of one.
+        work: Returns the fields of the JSON object, and summaries or text for people; or what ``tell`` makes these of.
+            A function of a module, or a partial of one.
         as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of, and
             ``skipped_functions`` if some did not compile.
         tell: Called with what ``work`` returned, in the order of the inputs.
@@ -94,7 +94,7 @@ class Each:
     inputs: Sequence[str]
     work: Callable[[Any], Any]
     as_json: bool
-    tell: Callable[[Any], tuple[dict[str, Any], str]] | None = None
+    tell: "Callable[[Any], tuple[dict[str, Any], str | Sequence[Summary]]] | None" = None
     fields: Sequence[str] = ()
     kernels: bool = False
     finish: Callable[[], None] | None = None
@@ -253,6 +253,7 @@ if TYPE_CHECKING:
     from ncc.learning.embedding.embedding import AnyEmbedding
     from ncc.learning.encoder.linear import LinearEncoder
     from ncc.learning.encoder.pooling import AnyEncoder, Pooler
+    from ncc.system.files.summaries import Summary
     from ncc.tasks.classification.head import ClassifierHead
     from ncc.tasks.coarsening.head import CoarseningHead
     from ncc.tasks.devices.predict import AnyHead
