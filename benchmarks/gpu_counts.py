@@ -97,8 +97,8 @@ def figures_of(launches: Sequence[Counted]) -> dict[str, Any]:
             unread.append(name)
             continue
         totals["read"] += 1
-        if unknown := [loop for found, _ in counted for loop in found.data_dependent_loops]:
-            totals["memory_decides" if any(not loop.formula for loop in unknown) else "arguments_decide"] += 1
+        if any(found.data_dependent_loops for found, _ in counted):
+            totals["data_dependent"] += 1
             continue
         found_ratios = [ratio(found, row) for found, row in counted]
         computes = any(profiled_flops(row) for _, row in counted)

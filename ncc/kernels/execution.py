@@ -21,7 +21,7 @@ from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import index_sizes
 from ncc.kernels.control_flow import Loop, branch_probability, find_loops, successors
 from ncc.kernels.instructions import Instruction, decode, definition, token_value
-from ncc.kernels.launch import Launch, Threads, argument_names, given_arguments, launch_threads
+from ncc.kernels.launch import Launch, Threads, given_arguments, launch_threads
 
 DEFAULT_TRIP_COUNT = 8.0
 """Times that a loop is assumed to run if the code does not say."""
@@ -30,9 +30,7 @@ _STAYS = 0.99
 _MAX_TRIPS = 2.0**40
 _SPREADS = (0.6180339887, 0.4142135623, 0.7320508075, 0.2360679774)
 """Multiples of these spread evenly between whole numbers, each beside the others."""
-_MAX_FORMULA_DEPTH = 7
 _UNKNOWN = 2
-_FORMULA_NAMES = {"tid": "threadIdx", "ctaid": "blockIdx", "ntid": "blockDim", "nctaid": "gridDim"}
 _CASTS = frozenset(("zext", "sext", "trunc", "freeze"))
 _PASSING = frozenset(("trunc", "zext", "sext", "freeze", "sitofp", "uitofp", "fpext", "fptrunc", "addrspacecast"))
 _STEPS = ("add", "sub", "shl", "lshr", "ashr", "udiv", "sdiv", "mul")
@@ -53,19 +51,19 @@ def _bits(operation: Callable[..., Ints]) -> Operation:
     return apply
 
 
-_BINARY: dict[str, tuple[Operation, str]] = {
-    "add": (np.add, "+"),
-    "sub": (np.subtract, "-"),
-    "mul": (np.multiply, "*"),
-    **dict.fromkeys(("sdiv", "udiv"), (_divide, "/")),
-    **dict.fromkeys(("srem", "urem"), (lambda x, y: x - y * _divide(x, y), "%")),
-    "shl": (lambda x, y: x * 2.0 ** np.clip(y, -64, 64), "<<"),
-    **dict.fromkeys(("ashr", "lshr"), (lambda x, y: np.floor(x / 2.0 ** np.clip(y, -64, 64)), ">>")),
-    "and": (_bits(np.bitwise_and), "&"),
-    "or": (_bits(np.bitwise_or), "|"),
-    "xor": (_bits(np.bitwise_xor), "^"),
-    **dict.fromkeys(("smin", "umin"), (np.minimum, "min")),
-    **dict.fromkeys(("smax", "umax"), (np.maximum, "max")),
+_BINARY: dict[str, Operation] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    **dict.fromkeys(("sdiv", "udiv"), _divide),
+    **dict.fromkeys(("srem", "urem"), lambda x, y: x - y * _divide(x, y)),
+    "shl": lambda x, y: x * 2.0 ** np.clip(y, -64, 64),
+    **dict.fromkeys(("ashr", "lshr"), lambda x, y: np.floor(x / 2.0 ** np.clip(y, -64, 64))),
+    "and": _bits(np.bitwise_and),
+    "or": _bits(np.bitwise_or),
+    "xor": _bits(np.bitwise_xor),
+    **dict.fromkeys(("smin", "umin"), np.minimum),
+    **dict.fromkeys(("smax", "umax"), np.maximum),
 }
 _COMPARED: dict[str, Operation] = {
     "eq": np.equal,
@@ -83,8 +81,7 @@ class LoopTripCount:
 
     Attributes:
         line: Its line in the source, 0 if it is not known.
-        formula: The trip count as a formula in arguments and sizes; empty if memory decides on it.
-        trip_count: For a thread, on average; None if it is not known.
+        trip_count: For a thread, on average; None if it depends on data or on an argument that is not given.
         depth: Loops around it, itself included.
         function: The function that it is in.
         statement: One with that line, -1 if there is none.
@@ -92,7 +89,6 @@ class LoopTripCount:
     """
 
     line: int
-    formula: str
     trip_count: float | None
     depth: int
     function: str
@@ -129,7 +125,7 @@ class Execution:
         default_trips: float = DEFAULT_TRIP_COUNT,
     ) -> None:
         self.module, self.function, self.threads, self._default = module, function, threads, default_trips
-        self.names = argument_names(module, function)
+        self.arguments = module.operands(int(module.function_start[function]))
         self.unknown = np.full(len(threads.weight), np.nan)
         self.values = {node: np.broadcast_to(value, self.unknown.shape) for node, value in arguments.items()}
         self.following = successors(module, function)
@@ -266,7 +262,7 @@ class Execution:
             if inst.opcode not in _CASTS:
                 return -1
             node = inst.operands[0]
-        return node if node in self.names and node not in self.values else -1
+        return node if node in self.arguments and node not in self.values else -1
 
     def _enter(self, loop: Loop) -> None:
         """Find how often a loop runs, and what its counters are in a trip of it, another one for each thread."""
@@ -276,9 +272,9 @@ class Execution:
             of_block = self._exits(loop, block, counters)
             exits += of_block
             leaves = any(target not in loop.blocks for target in self.following[block])
-            if leaves and not any(np.isfinite(trips).all() for trips, _ in of_block):
+            if leaves and not any(np.isfinite(trips).all() for trips in of_block):
                 self.open_loops.add(loop.header)
-        known = [trips for trips, _ in exits if np.isfinite(trips).any()]
+        known = [trips for trips in exits if np.isfinite(trips).any()]
         trips = None
         if known:
             trips = np.minimum.reduce([np.where(np.isfinite(count), count, np.inf) for count in known])
@@ -287,9 +283,8 @@ class Execution:
         average = None if trips is None else float(trips @ self.threads.weight)
         lines = ((inst.statement, int(self.module.source_line[inst.statement])) for inst in self.blocks[loop.header])
         statement, line = next(((index, line) for index, line in lines if line > 0), (-1, 0))
-        formula = next((formula for _, formula in exits if formula), "")
         depth, name = self._depth(loop), self.module.function_names[self.function]
-        self.loops.append(LoopTripCount(line, formula, average, depth, name, statement))
+        self.loops.append(LoopTripCount(line, average, depth, name, statement))
         if trips is None:
             self.open_loops.add(loop.header)
         self.trips[loop.header] = np.full(len(self.unknown), self._default) if trips is None else trips
@@ -333,8 +328,8 @@ class Execution:
         factor = 2.0**amount if inst.opcode in ("shl", "lshr", "ashr") else amount
         return (np.zeros(len(other)), factor if inst.opcode in ("shl", "mul") else 1 / factor) if factor > 1 else None
 
-    def _exits(self, loop: Loop, block: int, counters: dict[int, _Counter]) -> list[tuple[Floats, str]]:
-        """Trips, and their formula, by the condition at the end of a block, if that leads out of the loop."""
+    def _exits(self, loop: Loop, block: int, counters: dict[int, _Counter]) -> list[Floats]:
+        """Trips by the condition at the end of a block, if that leads out of the loop."""
         targets = self.following[block]
         if len(targets) != 2 or all(target in loop.blocks for target in targets):
             return []
@@ -352,8 +347,7 @@ class Execution:
                 self._strided.add(self._argument_behind(limit))
             late = 0 if is_advanced or (block == loop.header and len(loop.blocks) > 1) else 1
             trips = _trip_count_until(counters[counter], self._value(limit, token), compare.predicate, stays) + late
-            formula = self._trip_formula(counter, self._formula(limit, token), factor)
-            return [(np.maximum(trips, 1 if is_advanced or late else 0), formula)]
+            return [np.maximum(trips, 1 if is_advanced or late else 0)]
         return []
 
     def _counter_behind(self, node: int, counters: dict[int, _Counter]) -> tuple[int, bool]:
@@ -371,47 +365,6 @@ class Execution:
             else:
                 break
         return -1, False
-
-    def _trip_formula(self, counter: int, limit: str, factor: float) -> str:
-        """Trips of a loop as a formula: the way that is left, by the step."""
-        phi = Instruction(self.module, int(self.module.node_definition[counter]))
-        values = phi.operands[::2]
-        starts = (self._formula(node, token) for node, token in zip(values, phi.tokens, strict=False))
-        start = next((text for text in starts if text), "")
-        if not limit or not start:
-            return ""
-        if factor != 1:
-            return f"log{factor if factor > 1 else 1 / factor:g}({start if factor < 1 else limit})"
-        by = ""
-        for node in values:
-            if (back := definition(self.module, node)) and counter in back.operands:
-                position = 1 - back.operands.index(counter)
-                by = self._formula(back.operands[position], back.tokens[position])
-        span = limit if start == "0" else start if limit == "0" else f"({limit} - {start})"
-        return span if by in ("1", "-1") else f"{span} / {by.removeprefix('-')}" if by else ""
-
-    def _formula(self, node: int, token: str, depth: int = 0) -> str:
-        """A value as a formula in sizes and arguments; empty if it depends on memory or a loop."""
-        if node < 0 or node in self.names:
-            return self.names.get(node, "" if np.isnan(token_value(token)) else token)
-        inst = definition(self.module, node)
-        if not inst or depth > _MAX_FORMULA_DEPTH:
-            return ""
-        if inst.register:
-            kind, _, axis = inst.register.partition(".")
-            return f"{_FORMULA_NAMES[kind]}.{axis}" if kind in _FORMULA_NAMES else inst.register
-        is_named_call = inst.opcode == "call" and int(inst.module.callee[inst.statement]) >= 0
-        operands = inst.operands[1:] if is_named_call else inst.operands
-        opcode = inst.builtin if is_named_call else inst.opcode
-        if len(inst.tokens) != len(operands) or not (opcode in _PASSING or opcode in _BINARY):
-            return ""
-        parts = [self._formula(*pair, depth + 1) for pair in zip(operands, inst.tokens, strict=True)]
-        if not parts or not all(parts) or opcode in _PASSING:
-            return parts[0] if parts and all(parts) else ""
-        left, sign, right = parts[0], _BINARY[opcode][1], parts[1]
-        if sign == "<<" and right.isdigit():
-            sign, right = "*", str(2 ** int(right))
-        return f"{sign}({left}, {right})" if sign in ("min", "max") else f"({left} {sign} {right})"
 
     def signs(self) -> list[NDArray[np.int8]]:
         """For each comparison whether one number is below, equal or above the other, (n,) int8; 2 if unknown."""
@@ -439,8 +392,7 @@ class Execution:
     @cached_property
     def offsets(self) -> dict[int, tuple[int, Floats]]:
         """Pointer's node → the argument that it starts from, and bytes from there in each thread, (n,) float64."""
-        header = self.module.operands(int(self.module.function_start[self.function]))
-        offsets = {node: (node, np.zeros(len(self.unknown))) for node in header}
+        offsets = {node: (node, np.zeros(len(self.unknown))) for node in self.arguments}
         for block in self.times:
             for inst in self.blocks[block]:
                 if inst.opcode == "getelementptr" and inst.result >= 0 and inst.operands[0] in offsets:
@@ -460,7 +412,7 @@ def _compute(inst: Instruction, operands: list[Floats]) -> Floats:
     if opcode in ("fptosi", "fptoui"):
         return np.trunc(operands[0])
     if opcode in _BINARY and len(operands) >= 2:
-        return _BINARY[opcode][0](operands[0], operands[1])
+        return _BINARY[opcode](operands[0], operands[1])
     if opcode == "icmp" and inst.predicate in _COMPARED:
         known = np.isfinite(operands[0]) & np.isfinite(operands[1])
         return np.where(known, _COMPARED[inst.predicate](operands[0], operands[1]), np.nan)

@@ -449,11 +449,9 @@ def _profile_table(profile: "LaunchProfile") -> str:
         lines.append(f"  {name} is not given; taken to be {value:,.0f}, which the kernel's threads are compared with")
     for loop in profile.loops:
         if loop.trip_count is None:
-            why = f"{loop.formula}, which --arg would tell" if loop.formula else "memory, or what it computes, decides"
-            lines.append(f"  {loop.location}: runs an unknown number of times, taken to be 8: {why}")
+            lines.append(f"  {loop.location}: trip count depends on data; assumed 8")
         else:
-            formula = f" = {loop.formula}" if loop.formula and not loop.formula.isdigit() else ""
-            lines.append(f"  {loop.location}: runs {loop.trip_count:,.6g} times{formula}")
+            lines.append(f"  {loop.location}: runs {loop.trip_count:,.6g} times")
     return "\n".join(lines)
 
 

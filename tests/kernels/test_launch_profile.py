@@ -66,13 +66,12 @@ def test_a_loop_over_the_grid_runs_as_often_as_the_argument_says():
     assert found.per_thread["global_bytes"] == pytest.approx(32)
     (loop,) = found.loops
     assert loop.trip_count == pytest.approx(4)
-    assert loop.formula == "(n - ((blockIdx.x * blockDim.x) + threadIdx.x)) / (gridDim.x * blockDim.x)"
 
 
 def test_a_loop_over_more_than_the_grid_does_not_tell_its_end():
     found = _profile("strided")
     assert not found.inferred_arguments
-    assert [loop.formula != "" for loop in found.data_dependent_loops] == [True]
+    assert len(found.data_dependent_loops) == 1
 
 
 def test_an_argument_follows_from_what_threads_are_compared_with():
@@ -84,7 +83,6 @@ def test_an_argument_follows_from_what_threads_are_compared_with():
 
 def test_what_memory_decides_on_is_said_to_be_unknown():
     found = _profile("rows", grid=(1,))
-    assert [loop.formula for loop in found.data_dependent_loops] == [""]
     assert found.to_dict()["data_dependent_loops"] == 1
 
 
