@@ -121,7 +121,7 @@ from ncc.system.files import reading as found
 from ncc.system.files.archives import Member, list_members
 from ncc.system.files.models import read_model, read_tensors, read_whole, write_model
 from ncc.system.files.reading import InputFile, read_input
-from ncc.system.files.tables import write_vectors
+from ncc.system.files.tables import VectorFile
 from ncc.system.files.text import demangle, escape_control, format_bytes, parse_bytes
 from ncc.system.files.writing import folder_lock, open_atomically, read_compressed, write_atomically, write_compressed
 from ncc.system.sandbox import confine as confinement

@@ -152,14 +152,14 @@ def test_function_and_module_vectors_are_means_of_statement_vectors():
 
 
 def test_levels_and_their_labels(tree):
-    assert np.array_equal(tree.at("module"), tree.vector[None])
-    assert np.array_equal(tree.at("function"), tree.functions)
-    assert np.array_equal(tree.at("statement"), tree.statements)
+    assert np.array_equal(tree.vectors_at("module"), tree.vector[None])
+    assert np.array_equal(tree.vectors_at("function"), tree.functions)
+    assert np.array_equal(tree.vectors_at("statement"), tree.statements)
     assert tree.labels("module") == (str(IR / "tree.clang22.ll"),)
     assert tree.labels("function") == tree.module.function_names
     assert tree.labels("statement")[0].startswith("define ")
     with refuses(InputError, "level is 'word'", "function", "statement"):
-        tree.at("word")
+        tree.vectors_at("word")
 
 
 def test_a_data_frame_has_a_row_a_vector(tree):
@@ -184,7 +184,7 @@ def test_statements_are_named_by_function_index_and_line():
     lines = (SOURCES / "dot.c").read_text().splitlines()
     assert all(0 <= line <= len(lines) for line in index.get_level_values("line"))
     assert max(index.get_level_values("line")) > 1
-    assert code.places("function") == {}
+    assert list(code.columns("function")) == ["input", "label"]
 
 
 def test_means_are_computed_once(tree):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ncc.cli.printing import exit_with_error, failure_reason, print_answer, print_message, without_command
+from ncc.cli.printing import failure_reason, print_answer, print_message, without_command
 from ncc.errors import COMMAND_LINE, NccError, UnknownNameError
 from ncc.system.files.summaries import Summary
 from ncc.verbs.types import Each
@@ -30,14 +30,14 @@ def answer_each(plan: Each) -> None:
     failures: list[str] = []
     num_unknown = 0
     inputs = find_inputs(plan.inputs, kernels=plan.kernels)
-    results = plan.results_of(inputs) if plan.results_of else _results(plan, inputs)
-    with plan.sink or nullcontext(), closing(results) as done, _progress_bar(len(inputs)) as advance:
+    with plan.sink or nullcontext(), closing(_results(plan, inputs)) as done, _progress_bar(len(inputs)) as advance:
         for item, result in zip(inputs, done, strict=True):
             answer: dict[str, Any] | str | Sequence[Summary] | None = None
             shown = item.name, escape_control(item.name, lines=False)
             try:
-                value, warnings = result()
-                values, text = plan.tell(value) if plan.tell else value
+                (values, text, *rows), warnings = result()
+                if plan.sink:
+                    plan.sink.add(*rows)
                 if plan.as_json:
                     answer = {"input": item.name, "ok": True, "error": None} | values | warnings
                 else:
@@ -50,14 +50,9 @@ def answer_each(plan: Each) -> None:
                 if plan.as_json:
                     empty = dict.fromkeys(("num_statements", "unknown_rate", *plan.fields))
                     answer = {"input": item.name, "ok": False, "error": reason} | empty
-            if answer is not None and not print_answer(answer, item.name) and not plan.finish:
+            if answer is not None and not print_answer(answer, item.name) and not plan.sink:
                 raise click.exceptions.Exit(0)
             advance()
-        if plan.finish:
-            try:
-                plan.finish()
-            except MemoryError as error:
-                exit_with_error(failure_reason("the result", error))
     if failures:
         if len(inputs) > 1:
             is_long = not plan.as_json and any(COMMAND_LINE in reason for reason in failures)

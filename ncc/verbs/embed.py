@@ -1,10 +1,8 @@
 """Vectors and graphs: ``ncc embed`` and ``ncc graph``, their functions, and what else vectors are for."""
 
 import os
-import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ncc.errors import InputError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.verbs.types import (
-    Address,
     Compiling,
     Each,
     EmbeddingLike,
@@ -31,17 +28,11 @@ from ncc.verbs.types import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow
-    from numpy.typing import NDArray
-
     from ncc.arrays import Floats32
     from ncc.ir.graph.xfg import XFG
-    from ncc.ir.inputs import Input
     from ncc.ir.reader.module import Module
     from ncc.learning.embedding.embedding import Lookup
     from ncc.learning.encoder.pooling import Pooler
-    from ncc.system.files.reading import InputFile
-    from ncc.system.workers.shards import FileVectors
     from ncc.verbs.vectors import EmbeddedModule
 
 
@@ -137,26 +128,21 @@ def embed_many(
         name_of=lambda source: "<text>" if _is_text(source) else os.fsdecode(source),
         runs_inline=lambda source: not isinstance(source, bytes) and not _is_text(source) and is_own_stream(source),
     )
-    return _results(results, pooler)
+    return (_result(call, pooler) for call in results)
 
 
-def _results(
-    results: "Generator[Callable[[], tuple[Module, Lookup]]]", pooler: "Pooler"
-) -> "Iterator[EmbeddedModule | NccError]":
+def _result(call: "Callable[[], tuple[Module, Lookup]]", pooler: "Pooler") -> "EmbeddedModule | NccError":
     from ncc.verbs.vectors import EmbeddedModule
 
-    with closing(results):
-        for result in results:
-            try:
-                module, lookup = result()
-            except NccError as error:
-                yield error
-            else:
-                yield EmbeddedModule(module=module, pooler=pooler, lookup=lookup)
+    try:
+        module, lookup = call()
+    except NccError as error:
+        return error
+    return EmbeddedModule(module=module, pooler=pooler, lookup=lookup)
 
 
 def _read(source: Source, **options: Any) -> "tuple[Module, Lookup]":
-    """What a worker sends: the vectors are here already."""
+    """What a worker sends: this process has the vectors already."""
     result = embed(source, **options)
     return result.module, result.lookup
 
@@ -229,44 +215,16 @@ def save_vectors(modules: "Sequence[EmbeddedModule]", level: Level, path: str | 
         InputError: The extension is none of these.
         OutputError: The file can't be written.
     """
+    from ncc.system.files.tables import VectorFile
+
     if not modules:
         raise InputError("modules is empty; expected one or more")
-    _write(
-        Path(path),
-        [(module.module.name, module.labels(level), module.places(level), module.at(level)) for module in modules],
-        None if level == "statement" else modules[0].pooling,
-    )
+    with VectorFile(Path(path), pooling=None if level == "statement" else modules[0].pooling) as file:
+        for module in modules:
+            file.add(module.columns(level), module.vectors_at(level))
 
 
-def _write(
-    path: Path, tables: Sequence[tuple[str, Sequence[str], dict[str, list[Any]], Any]], pooling: str | None
-) -> None:
-    """Write a file of vectors: input, labels, places and vectors of each part."""
-    import numpy as np
-
-    from ncc.system.files.tables import write_vectors
-
-    inputs = [name for name, labels, _, _ in tables for _ in labels]
-    labels = [label for _, labels, _, _ in tables for label in labels]
-    places = {column: [value for _, _, places, _ in tables for value in places[column]] for column in tables[0][2]}
-    write_vectors(path, inputs, labels, np.concatenate([vectors for *_, vectors in tables]), places, pooling=pooling)
-
-
-@dataclass(frozen=True, eq=False)
-class _Answer:
-    """All that is told of an input, as a worker sends it."""
-
-    name: str
-    fields: dict[str, Any]
-    text: str
-    labels: tuple[str, ...]
-    places: dict[str, list[Any]]
-    vectors: "NDArray[Any]"
-
-    @property
-    def columns(self) -> dict[str, list[Any]]:
-        """Columns of a table beside the vectors."""
-        return {"input": [self.name] * len(self.labels), "label": list(self.labels), **self.places}
+_POOLER = ("pooling", "embedding", "encoder")
 
 
 @command(embed)
@@ -276,11 +234,10 @@ def embed_command(  # noqa: D417 - shared options have a text of their own
     output: OutputFile | None = None,
     level: Level = "module",
     jobs: Jobs = 1,
-    scheduler: Address | None = None,
     as_json: Json = False,
     **options: Any,
 ) -> Each:
-    """Turn code into vectors; with -o FILE.parquet and --jobs or --scheduler, run again to resume after a stop.
+    """Turn code into vectors.
 
     ncc embed src --level function --jobs 8 -o functions.parquet
 
@@ -288,87 +245,43 @@ def embed_command(  # noqa: D417 - shared options have a text of their own
         output: Write .npz, .json, .csv or .parquet.
         level: What to give a vector.
         jobs: Number of worker processes; a crash affects only its own input.
-        scheduler: Dask scheduler to use instead; its workers must see the files.
     """
     from ncc.learning.encoder.pooling import load_pooler
-    from ncc.system.files.text import demangle
 
-    table = _checked_output(output)
-    if scheduler and not table:
-        raise InputError("--scheduler goes with -o FILE.parquet")
     pooler = load_once(load_pooler, *(options[name] for name in _POOLER))  # what is wrong with it is said once
-    pooling = None if level == "statement" else pooler.name
-    gathered: list[_Answer] = []  # vectors alone: a folder's modules would not fit in memory
-    rows = None
-    if table:
+    sink = None
+    if output:
         from ncc.system.files.tables import VectorFile
 
-        rows = VectorFile(table, pooling=pooling)
-
-    def tell(answer: _Answer) -> tuple[dict[str, Any], str]:
-        if rows:
-            rows.add(answer.columns, answer.vectors)
-        elif output:
-            gathered.append(answer)
-        fields = answer.fields | {"vectors": {level: []}, "labels": []}
-        if as_json:
-            fields |= {"vectors": {level: answer.vectors.tolist()}, "labels": list(answer.labels)} | answer.places
-            if level == "function":
-                fields["demangled"] = list(map(demangle, answer.labels))
-        text = answer.text
-        if not output and level != "statement":
-            for label, vector in zip(answer.labels, answer.vectors, strict=True):
-                text += f"\n  {demangle(label)}\t{' '.join(f'{number:+.4f}' for number in vector[:6])} …"
-        return fields, text
-
-    def finish() -> None:
-        if rows:
-            rows.finish()
-            shutil.rmtree(_parts_folder(output), ignore_errors=True)
-        elif output and gathered:
-            _write(output, [(part.name, part.labels, part.places, part.vectors) for part in gathered], pooling)
-
-    work = partial(_embed, level=level, **options)
+        sink = VectorFile(output, pooling=None if level == "statement" else pooler.name)
     return Each(
         inputs=inputs,
-        work=work,
+        work=partial(_embed, level=level, as_json=as_json, has_sink=bool(output), **options),
         as_json=as_json,
-        tell=tell,
         fields=("vectors", "dim", "pooling"),
-        finish=finish if output else None,
-        results_of=partial(_in_parts, work=work, output=table, plan=(level, pooler.id), jobs=jobs, scheduler=scheduler)
-        if table and (jobs > 1 or scheduler)
-        else None,
         jobs=jobs,
         compile_s=options["options"].timeout_s,
-        sink=rows,
+        sink=sink,
     )
 
 
-def _checked_output(output: Path | None) -> Path | None:
-    """Refuse a file that can't be written; return it if it is a table that grows with each input."""
-    if output is None:
-        return None
-    from ncc.system.files.tables import FORMATS
-    from ncc.system.files.writing import check_writable
-
-    if output.suffix not in FORMATS:
-        raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(FORMATS)}")
-    check_writable(output)
-    is_special = output.exists() and not output.is_file()  # a pipe or a device stays one
-    return output if output.suffix == ".parquet" and not is_special else None
-
-
-_POOLER = ("pooling", "embedding", "encoder")
-
-
-def _embed(name: Any, *, level: Level, options: CompileOptions, language: str | None, **pooler: Any) -> _Answer:
+def _embed(
+    name: Any,
+    *,
+    level: Level,
+    as_json: bool,
+    has_sink: bool,
+    options: CompileOptions,
+    language: str | None,
+    **pooler: Any,
+) -> tuple[Any, ...]:
     from ncc.learning.encoder.pooling import load_pooler
+    from ncc.system.files.text import demangle
 
     pooling = load_once(load_pooler, *(pooler[key] for key in _POOLER))
     result = embed(name, options=options, language=language, pooling=pooling)
-    vectors = result.at(level)
-    fields = {
+    vectors, columns = result.vectors_at(level), result.columns(level)
+    fields: dict[str, Any] = {
         "num_statements": result.num_statements,
         "unknown_rate": result.unknown_rate,
         "backoff": result.backoff,
@@ -376,82 +289,22 @@ def _embed(name: Any, *, level: Level, options: CompileOptions, language: str | 
         "level": level,
         "pooling": None if level == "statement" else result.pooling,
     }
+    labels = result.labels(level)
+    if as_json:
+        _, _, *places = columns
+        fields |= {"vectors": {level: vectors.tolist()}, "labels": list(labels)}
+        fields |= {place: columns[place] for place in places}
+        if level == "function":
+            fields["demangled"] = list(map(demangle, labels))
     text = (
         f"{name}: {len(vectors)} {level} vector(s) of {vectors.shape[1]} numbers"
         f"{'' if level == 'statement' else f' by pooling {result.pooling}'} from {result.num_statements} statements "
         f"of {result.module.num_functions} function(s), {result.unknown_rate:.1%} unknown"
     )
-    return _Answer(result.module.name, fields, text, result.labels(level), result.places(level), vectors)
-
-
-def _parts_folder(output: Path | None) -> Path:
-    return Path(f"{output}.parts")
-
-
-def _rows(file: "InputFile", *, work: "Callable[[InputFile], _Answer]") -> "FileVectors":
-    """What a batch keeps of an answer."""
-    from ncc.system.workers.shards import FileVectors
-
-    answer = work(file)
-    return FileVectors(answer.columns, answer.vectors, {"fields": answer.fields, "text": answer.text})
-
-
-def _in_parts(
-    inputs: "Sequence[Input]",
-    *,
-    work: partial[_Answer],
-    output: Path,
-    plan: object,
-    jobs: int,
-    scheduler: str | None,
-) -> "Generator[Callable[[], tuple[_Answer, dict[str, Any]]]]":
-    """The answers about files by batches on disk, which a later run goes on from."""
-    from ncc.system.files.reading import InputFile
-    from ncc.system.workers.pool import cluster_executor
-    from ncc.system.workers.shards import in_shards
-    from ncc.tasks.search.build import fingerprint_of
-
-    folder = _parts_folder(output).absolute()
-    options = CompileOptions.of(work.keywords["options"], work.keywords["language"])
-    sources = [item.source for item in inputs if isinstance(item.source, InputFile) and not item.error]
-    # workers of a cluster may stand in another folder
-    files = [InputFile(os.path.abspath(file.path), file.folder and os.path.abspath(file.folder)) for file in sources]  # noqa: PTH100
-    prints = [fingerprint_of(file, options) for file in files]
-    with cluster_executor(scheduler) as executor:
-        parts = in_shards(
-            files,
-            partial(_rows, work=work),
-            folder,
-            jobs=jobs,
-            executor=executor,
-            plan=(plan, prints),
-            seconds=options.timeout_s,
-        )
-        with closing(parts):
-            answers = (answer for part in parts for answer in part.by_file())
-            for item in inputs:
-                if item.error or not isinstance(item.source, InputFile):
-                    yield partial(_refuse, item.error or f"{item.name}: can't be read by workers")
-                else:
-                    yield partial(_answer, item.name, *next(answers))
-
-
-def _refuse(reason: str) -> Any:
-    raise NccError(reason)
-
-
-def _answer(
-    name: str, file: "InputFile", about: dict[str, Any], rows: "pyarrow.Table | None"
-) -> tuple[_Answer, dict[str, Any]]:
-    """An answer from what a batch kept, with the file's name as the user gave it."""
-    if about["error"] or rows is None:
-        raise NccError(str(about["error"]).replace(file.path, name))
-    from ncc.system.files.tables import vectors_of
-
-    columns = rows.drop_columns(["input", "vector"]).to_pydict()
-    labels = tuple(name if label == file.path else label for label in columns.pop("label"))
-    text, told = (about.get(key, "").replace(file.path, name) for key in ("text", "warning"))
-    return _Answer(name, about["fields"], text, labels, columns, vectors_of(rows)), {"warning": told} if told else {}
+    if not has_sink and level != "statement":
+        for label, vector in zip(labels, vectors, strict=True):
+            text += f"\n  {demangle(label)}\t{' '.join(f'{number:+.4f}' for number in vector[:6])} …"
+    return (fields, text, columns, vectors) if has_sink else (fields, text)
 
 
 def build_graph(source: Source, *, options: Compiling | None = None, language: Language | None = None) -> "XFG":

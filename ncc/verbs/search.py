@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ncc.errors import InputError
 from ncc.verbs.types import (
-    Address,
     Answer,
-    AnyExecutor,
     Command,
     Compiling,
     Count,
@@ -47,8 +45,6 @@ def index(
     embedding: EmbeddingLike | None = None,
     encoder: EncoderLike | None = None,
     jobs: Jobs = 1,
-    scheduler: Address | None = None,
-    executor: AnyExecutor | None = None,
     progress: Progress | None = None,
 ) -> "Index":
     """Index every function of a code base, or update an index; called again, resume after a stop.
@@ -63,8 +59,6 @@ def index(
         embedding: Vectors of statements, or their folder; default the shipped ones. An object is kept in the index.
         encoder: Encoder for pooling by the encoder, or its folder; default the shipped one.
         jobs: Number of worker processes; a crash affects only its own file.
-        scheduler: Address of a Dask scheduler to use instead; its workers must see the files.
-        executor: Any other executor to use instead, under the same condition.
         progress: Called with a line of text after each batch of files.
 
     Returns:
@@ -74,7 +68,7 @@ def index(
         InputError: No input leads to a file, no file has a function, or the index has vectors of another kind.
         AssetError: The index that is there is damaged.
         OutputError: The folder can't be written, or something else is being written there.
-        NccError: Workers can't be started, or no scheduler answers.
+        NccError: Workers can't be started.
     """
 
 

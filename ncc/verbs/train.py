@@ -9,9 +9,7 @@ from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.encoder.config import EncoderTraining
 from ncc.tasks.classification.config import ClassifierTraining
 from ncc.verbs.types import (
-    Address,
     Answer,
-    AnyExecutor,
     Card,
     ClassifierLike,
     Command,
@@ -83,8 +81,6 @@ def build_corpus(
     jobs: Count | None = None,
     ir: Folder | None = None,
     options: CompilingCorpora | None = None,
-    scheduler: Address | None = None,
-    executor: AnyExecutor | None = None,
     progress: Progress | None = None,
     file_seconds: Annotated[float, _IN_PYTHON] = 300.0,
     memory_bytes: Annotated[int, _IN_PYTHON] | None = None,
@@ -98,9 +94,6 @@ def build_corpus(
         ir: Folder that keeps the compiled IR, and gives it back to a later build of the same files with the same
             options, so that another abstraction or width costs no compilation. Headers are not looked at.
         options: Header paths, macros, flags and compilation database for all sources; other options are the recipe's.
-        scheduler: Address of a Dask scheduler to use instead; its workers must see the files.
-        executor: Any other executor to use instead, under the same condition. It is not watched: a file that ends
-            or holds up one of its workers ends or holds up the build.
         progress: Called with a line of text after each batch.
         file_seconds: Time limit of a file, without its compilation.
         memory_bytes: Memory limit of a worker; default NCC_MEMORY_GB, then the machine's memory divided among the
@@ -112,7 +105,7 @@ def build_corpus(
     Raises:
         InputError: The recipe can't be read, no file matches, or the folder holds another recipe's corpus.
         OutputError: A folder can't be written, or another build or training writes to it.
-        NccError: Workers can't be started, one of an executor was killed, or no scheduler answers.
+        NccError: Workers can't be started.
     """
 
 

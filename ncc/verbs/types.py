@@ -3,7 +3,6 @@
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from importlib import import_module
@@ -77,31 +76,25 @@ class Each:
 
     Attributes:
         inputs: As the user gave them.
-        work: Returns the fields of the JSON object, and summaries or text for people; or what ``tell`` makes these of.
-            A function of a module, or a partial of one.
+        work: Returns the fields of the JSON object, summaries or text for people, and with a ``sink`` the columns and
+            vectors to add to it; a function of a module, or a partial of one.
         as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of, and
             ``skipped_functions`` if some did not compile.
-        tell: Called with what ``work`` returned, in the order of the inputs.
         fields: Names that an object has, as null, also where its input failed, beside those of every command.
         kernels: Of a folder's C and C++, work on those alone that may hold a kernel.
-        finish: Called at the end, to write what was gathered, also where the reader of the answers has gone.
-        results_of: Gives for each input what returns its result and fields of warnings, or raises, instead of ``work``.
         jobs: Worker processes; one job is done in this one.
         compile_s: Time for the compilation of an input; a worker has more for the rest.
-        sink: A file that is open meanwhile.
+        sink: File that gets the vectors of all inputs, even if nobody reads the answers any more.
     """
 
     inputs: Sequence[str]
     work: Callable[[Any], Any]
     as_json: bool
-    tell: "Callable[[Any], tuple[dict[str, Any], str | Sequence[Summary]]] | None" = None
     fields: Sequence[str] = ()
     kernels: bool = False
-    finish: Callable[[], None] | None = None
-    results_of: Callable[[Sequence[Any]], Any] | None = None
     jobs: int = 1
     compile_s: float = 0.0
-    sink: AbstractContextManager[Any] | None = None
+    sink: "VectorFile | None" = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +210,6 @@ Count = Annotated[int, Words(metavar="N", minimum=1)]
 Seconds = Annotated[float, Words(metavar="SECONDS")]
 Minutes = Annotated[float, Words(metavar="MINUTES")]
 Name = Annotated[str, Words(metavar="NAME")]
-Address = Annotated[str, Words(metavar="ADDRESS")]
 Device = Annotated[str, Words(metavar="cpu|cuda")]
 Pooling = Annotated[str, Words(metavar="encoder|mean")]
 Level = Literal["module", "function", "statement"]
@@ -247,13 +239,11 @@ CompilingCorpora = Annotated[
 """Options of the compiler for corpora and labelled programs, which say the others for themselves."""
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from ncc.learning.corpus.recipe import Recipe
     from ncc.learning.embedding.embedding import AnyEmbedding
     from ncc.learning.encoder.linear import LinearEncoder
     from ncc.learning.encoder.pooling import AnyEncoder, Pooler
-    from ncc.system.files.summaries import Summary
+    from ncc.system.files.tables import VectorFile
     from ncc.tasks.classification.head import ClassifierHead
     from ncc.tasks.coarsening.head import CoarseningHead
     from ncc.tasks.devices.predict import AnyHead
@@ -273,7 +263,6 @@ if TYPE_CHECKING:
     RecipeLike = Recipe | str | Path
     Progress = Callable[[str], None]
     Card = dict[str, Any]
-    AnyExecutor = Executor
     Bytes = float | str
     Items = float | str
     Folder = str | Path
@@ -287,7 +276,7 @@ else:
     Output = Annotated[Path, Words(metavar="FOLDER", option=("-o", "--output"), is_required=True)]
     RecipeLike = Annotated[Path, Words(metavar="RECIPE|FOLDER")]
     Source = Annotated[str, _PYTHON]
-    Progress = Card = AnyExecutor = Annotated[Any, _PYTHON]
+    Progress = Card = Annotated[Any, _PYTHON]
     Bytes = Annotated[float, Words(metavar="BYTES", parse=_bytes)]
     Items = Annotated[float, Words(metavar="N", parse=_items)]
     Folder = Annotated[Path, _FOLDER]

@@ -1,4 +1,4 @@
-"""What `ncc.embed` returns: vectors of a module, its functions and its statements."""
+"""`EmbeddedModule`: vectors of a module, its functions and its statements."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,9 +25,9 @@ class EmbeddedModule:
     """Vectors of a module.
 
     Attributes:
-        module: What was read.
-        pooler: What makes vectors of functions and of the module.
-        lookup: The word that stands for each statement, and how far it had to be generalised.
+        module: The module that was read.
+        pooler: Makes vectors of functions and of the module.
+        lookup: The word of each statement, and how far it had to be generalized.
     """
 
     module: Module
@@ -41,17 +41,17 @@ class EmbeddedModule:
 
     @property
     def num_statements(self) -> int:
-        """Statements, ``define`` headers included."""
+        """Number of statements, ``define`` headers included."""
         return self.module.num_statements
 
     @property
     def embedding(self) -> Embedding:
-        """What the statements were looked up in."""
+        """Embedding that the statements were looked up in."""
         return self.pooler.embedding
 
     @property
     def pooling(self) -> str:
-        """The way in which vectors of functions and of the module were made of those of statements."""
+        """Name of the pooling that made the vectors of functions and of the module."""
         return self.pooler.name
 
     @property
@@ -61,12 +61,12 @@ class EmbeddedModule:
 
     @property
     def unknown_rate(self) -> float:
-        """Share of statements that are not in the vocabulary as they stand, and backed off."""
+        """Fraction of statements that are not in the vocabulary and were backed off."""
         return self.lookup.unknown_rate
 
     @property
     def backoff(self) -> dict[str, int]:
-        """Statements found at each level of back-off, by its name."""
+        """Level of back-off → number of statements."""
         return self.lookup.count_by_level()
 
     @property
@@ -84,16 +84,16 @@ class EmbeddedModule:
 
     @cached_property
     def functions(self) -> Floats32:
-        """(num_functions, dim) float32 vectors, by `pooling`."""
+        """(num_functions, dim) float32 vectors."""
         return self.pooler.vectors(self.module, range(self.module.num_functions), lookup=self.lookup)
 
     @cached_property
     def vector(self) -> Floats32:
-        """(dim,) float32, the module's vector, by `pooling`."""
+        """(dim,) float32 vector of the module."""
         return self.pooler.vectors(self.module, lookup=self.lookup)[0]
 
-    def at(self, level: Level) -> Floats32:
-        """(n, dim) float32 vectors of a level; one row for "module".
+    def vectors_at(self, level: Level) -> Floats32:
+        """Return (n, dim) float32 vectors of a level; one row for "module".
 
         Raises:
             InputError: There is no such level.
@@ -105,30 +105,31 @@ class EmbeddedModule:
         return self.functions if level == "function" else self.statements
 
     def labels(self, level: Level) -> tuple[str, ...]:
-        """What each row of a level stands for: the module's name, functions' names, abstracted statements."""
+        """Return a label per vector of a level: the module's name, functions' names, or abstracted statements."""
         if level == "module":
             return (self.module.name,)
         if level == "function":
             return self.module.function_names
         return tuple(self.module.statement_text(i) for i in range(self.num_statements))
 
-    def places(self, level: Level = "statement") -> dict[str, list[Any]]:
-        """Where each row of a level is, beside its label, by name: of statements, and nothing of the others.
+    def columns(self, level: Level) -> dict[str, list[Any]]:
+        """Columns of a table with one row per vector of a level: ``input`` and ``label``.
 
-        That is its ``function``, ``index`` in the function from 0 and ``line`` of the source, 0 where it is not known.
+        Statements also have the ``function``, the ``index`` in it from 0, and the ``line`` of the source, 0 if unknown.
         """
-        if level != "statement":
-            return {}
-        function = self.module.statement_function
-        index = np.arange(self.num_statements) - self.module.function_start[function]
-        names = self.module.function_names
-        lines = self.module.source_line.tolist()
-        return {"function": [names[i] for i in function.tolist()], "index": index.tolist(), "line": lines}
+        labels = list(self.labels(level))
+        columns: dict[str, list[Any]] = {"input": [self.module.name] * len(labels), "label": labels}
+        if level == "statement":
+            function = self.module.statement_function
+            index = np.arange(self.num_statements) - self.module.function_start[function]
+            columns["function"] = [self.module.function_names[i] for i in function.tolist()]
+            columns |= {"index": index.tolist(), "line": self.module.source_line.tolist()}
+        return columns
 
     def to_dataframe(self, level: Level = "function") -> "pandas.DataFrame":
-        """A pandas table: a row a vector, columns 0 to dim - 1, indexed by `labels`.
+        """Return a pandas table with one row per vector, columns 0 to dim - 1, indexed by `labels`.
 
-        Statements are indexed by function, their number in it, source line (0 where it is not known) and text.
+        Statements are indexed by function, index in it, source line (0 if unknown) and text.
 
         Raises:
             NccError: Pandas is not installed.
@@ -141,7 +142,7 @@ class EmbeddedModule:
             ) from error
 
         if level != "statement":
-            return pandas.DataFrame(self.at(level), index=pandas.Index(self.labels(level), name=level))
-        places = {**self.places(), "statement": self.labels(level)}
-        index = pandas.MultiIndex.from_arrays(list(places.values()), names=list(places))
+            return pandas.DataFrame(self.vectors_at(level), index=pandas.Index(self.labels(level), name=level))
+        _, text, *places = self.columns(level).values()
+        index = pandas.MultiIndex.from_arrays([*places, text], names=["function", "index", "line", "statement"])
         return pandas.DataFrame(self.statements, index=index)

@@ -61,14 +61,14 @@ OPTIONS = {
 
 NOT_TYPED = {
     *("source", "sources", "inputs", "folder", "corpora", "recipe", "kernels", "programs", "table", "tables"),
-    *("options", "executor", "progress", "card", "file_seconds", "memory_bytes"),
+    *("options", "progress", "card", "file_seconds", "memory_bytes"),
 }
 """Parameters that are arguments of a command, are many options of it, or are for programs alone."""
 
 ANSWERS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "embed": lambda code: {
         **{name: getattr(code, name) for name in ("num_statements", "unknown_rate", "backoff", "dim", "pooling")},
-        "vectors": {"module": code.at("module").tolist()},
+        "vectors": {"module": code.vectors_at("module").tolist()},
     },
     "build_graph": lambda graph: {"num_statements": graph.module.num_statements, "num_edges": graph.num_edges},
     "classify": lambda classes: classes.to_dict(),
@@ -350,18 +350,17 @@ OTHERS = (
         changes={
             "inputs": ("@programs", "@programs/sums"), "pooling": ("mean", None), "embedding": (None, "@embedding"),
         },
-        refuses={**NO_OUTPUT, **JOBS, **NOT_POOLED, "inputs": (NOWHERE,), "scheduler": ("nowhere",)},
-        same={"progress": "@progress", "executor": "@executor"},
+        refuses={**NO_OUTPUT, **JOBS, **NOT_POOLED, "inputs": (NOWHERE,)},
+        same={"progress": "@progress"},
     ),
     Case("index", inputs=("@folder/functions", "@out"), settings={"pooling": "mean"}, changes={"options": (O0, O2)}),
     Case(
         "build_corpus", "corpus build", inputs=("@folder/functions", "@out"), settings={"jobs": 1},
         changes={"recipe": ("@folder/functions", "@programs"), "options": (None, LONG)},
         refuses={
-            **NO_OUTPUT, **JOBS, "recipe": (NOWHERE,), "scheduler": ("nowhere",), "file_seconds": (0,),
-            "memory_bytes": (0,),
+            **NO_OUTPUT, **JOBS, "recipe": (NOWHERE,), "file_seconds": (0,), "memory_bytes": (0,),
         },
-        same={"ir": "@out_too", "progress": "@progress", "executor": "@executor"},
+        same={"ir": "@out_too", "progress": "@progress"},
     ),
     Case(
         "save_vectors", inputs=(["@embedded"], "module", "@out.csv"),

@@ -76,7 +76,7 @@ PICTURES: Mapping[str, Callable[[Path], bool]] = {
 def test_vectors_are_read_by_others(ending, level, tmp_path):
     inputs, path = [TREE, KERNELS], tmp_path / f"out{ending}"
     assert run_here("embed", *inputs, "-o", path, "--level", level).code == 0
-    expected = np.concatenate([ncc.embed(one).at(level) for one in inputs])
+    expected = np.concatenate([ncc.embed(one).vectors_at(level) for one in inputs])
     assert np.array(VECTORS[ending](path)) == pytest.approx(expected, abs=1e-7)
 
 

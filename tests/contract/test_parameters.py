@@ -3,7 +3,6 @@
 import dataclasses
 import inspect
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -77,7 +76,7 @@ class Caller:
 
     def call(self, verb: str, given: Mapping[str, Any], output: Path, messages: list[str]) -> Any:
         """Calls; what is lazy is worked off."""
-        special = {"@progress": messages.append, "@executor": ThreadPoolExecutor(1)}
+        special = {"@progress": messages.append}
         arguments = {
             name: special[value] if isinstance(value, str) and value in special else self.resolve(value, output)
             for name, value in given.items()

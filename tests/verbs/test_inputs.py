@@ -17,7 +17,6 @@ import pytest
 import ncc
 from tests.contract.cases import IR, KERNELS
 from tests.fixtures.frontend import ENDLESS
-from tests.rooms import Pool, run_inline, shards
 from tests.support.refuses import check_message
 from tests.support.verbs import run_here, start
 
@@ -241,7 +240,7 @@ def read_table(path: Path) -> Any:
 
 
 @pytest.mark.parametrize("level", ["module", "function", "statement"])
-def test_batches_of_workers_give_the_table_of_one_process(code, tmp_path, level):
+def test_workers_give_the_table_of_one_process(code, tmp_path, level):
     (code / "bad.c").write_text("int f( {\n")
     words = ["embed", code, code / "none.c", "--level", level, "-o"]
     one, two = tmp_path / "one.parquet", tmp_path / "two.parquet"
@@ -249,33 +248,6 @@ def test_batches_of_workers_give_the_table_of_one_process(code, tmp_path, level)
     assert (alone.code, crew.code, crew.out) == (1, 1, alone.out)
     assert sorted(crew.err.splitlines()) == sorted(alone.err.splitlines())
     assert read_table(one).equals(read_table(two), check_metadata=True)
-    assert not (tmp_path / "two.parquet.parts").exists()
-
-
-def test_batches_that_are_done_are_not_read_again(code, tmp_path, monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_FILES", 1)
-    real = shards.Shard.run
-    seen: list[str] = []
-
-    def run(shard: Any, failed: Any) -> Any:
-        seen.append(shard.files[0].path)
-        if len(seen) == 3:
-            raise KeyboardInterrupt
-        return real(shard, failed)
-
-    def run_in_turn(_: Any, tasks: Any) -> Any:
-        for task in tasks:
-            run_inline(task)
-            yield
-
-    monkeypatch.setattr(Pool, "run", run_in_turn)
-    monkeypatch.setattr(shards.Shard, "run", run)
-    out = tmp_path / "out.parquet"
-    words = ["embed", code, "--jobs", "2", "-o", out]
-    assert run_here(*words).code != 0
-    assert (out.exists(), (tmp_path / "out.parquet.parts").is_dir()) == (False, True)
-    assert run_here(*words).code == 0
-    assert len(read_table(out)) == len(set(seen)) == len(seen) - 1
 
 
 def test_what_could_be_read_is_written_beside_what_could_not(code, tmp_path):

@@ -1,7 +1,6 @@
 """``ncc corpus build`` and ``ncc train``: summaries, folders that others write to, and disks that are full."""
 
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -42,14 +41,6 @@ def test_a_recipe_is_counted_again_from_the_ir_that_was_kept(tmp_path, monkeypat
     assert load_abstraction([tmp_path / "usual"]) == Abstraction()
     assert [path.name for path in sorted((tmp_path / "usual").glob("width-*"))] == ["width-1", "width-2"]
     assert ncc.load_counts(tmp_path / "paper", context_width=3).num_files == 1
-
-
-def test_a_scheduler_needs_dask(code, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    words = ["corpus", "build", code, "-o", tmp_path / "out", "--scheduler", "tcp://127.0.0.1:8786"]
-    finished = run_here(*words)
-    assert (finished.code, finished.out, (tmp_path / "out").exists()) == (1, "", False)
-    check_message(finished.err, "dask.distributed", "[cluster]")
 
 
 @pytest.mark.parametrize("work", ["train embedding {corpus}", "corpus build {programs}"])

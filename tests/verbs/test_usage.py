@@ -13,7 +13,7 @@ import pytest
 
 import ncc
 from tests.contract.cases import CUDA, KERNELS, SOURCES
-from tests.rooms import Rows, print_rows, report_crashes, throttle, write_vectors
+from tests.rooms import Rows, VectorFile, print_rows, report_crashes, throttle
 from tests.support.refuses import check_message
 from tests.support.tiny import Tiny
 from tests.support.verbs import run_here
@@ -23,7 +23,6 @@ WRONG: dict[str, tuple[str, ...]] = {
     "embed {c} --level word": ("word", "module"),
     "embed {c} -O 9": ("9",),
     "embed {c} --timeout 0": ("0.0",),
-    "embed {c} --scheduler tcp://127.0.0.1:1": ("--scheduler", ".parquet"),
     "graph {c} {c} -o {tmp}/a.dot": ("-o", "--json"),
     "graph {folder} -o {tmp}/a.dot": ("-o", "--json"),
     "graph {c} -o {tmp}/a.dot --function dot": ("--function", ".svg"),
@@ -147,7 +146,8 @@ def test_cells_that_look_like_formulas_get_an_apostrophe(tmp_path):
     import numpy as np
 
     labels = ["=1+1", "+f", "-f", "@f", "\tf", "\rf", "f=", "'f", ""]
-    write_vectors(tmp_path / "out.csv", labels, labels, np.full((len(labels), 2), -0.5, np.float32))
+    with VectorFile(tmp_path / "out.csv") as file:
+        file.add({"input": labels, "label": labels}, np.full((len(labels), 2), -0.5, np.float32))
     with (tmp_path / "out.csv").open(newline="") as file:
         rows = list(csv.reader(file))[1:]
     shown = ["'=1+1", "'+f", "'-f", "'@f", "'\tf", "'\rf", "f=", "'f", ""]

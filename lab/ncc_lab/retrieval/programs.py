@@ -26,7 +26,7 @@ from ncc.learning.programs.labelled import (
     tell_batches,
 )
 from ncc.system.files.reading import InputFile
-from ncc.system.files.tables import check_format, write_vectors
+from ncc.system.files.tables import VectorFile, check_format
 from ncc.system.files.writing import check_folder, check_writable
 from ncc_lab.comparison import Comparison, Result
 from ncc_lab.figures import SEED, mean
@@ -108,7 +108,8 @@ def evaluate_retrieval(
             raise InputError(f"{vectors.shape[0]} vectors of {vectors.shape[1]} numbers are too many to be written")
         dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
         labels = [files.classes[number] for number in files.label.tolist()]
-        write_vectors(Path(output), files.paths, labels, dense.astype(np.float32))
+        with VectorFile(Path(output)) as file:
+            file.add({"input": files.paths, "label": labels}, dense.astype(np.float32))
     return comparison
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.errors import InputError
-from ncc.system.files.writing import open_atomically, write_output
+from ncc.system.files.writing import check_writable, open_atomically, write_output
 
 if TYPE_CHECKING:
     import pyarrow
@@ -98,55 +98,51 @@ def check_format(path: Path) -> None:
         raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(FORMATS)}")
 
 
-def write_vectors(
-    path: Path,
-    inputs: Sequence[str],
-    labels: Sequence[str],
-    vectors: Floats32,
-    locations: Columns | None = None,
-    *,
-    pooling: str | None = None,
-) -> None:
-    """Write a table with one row per vector, (n, dim); the path's extension selects the format."""
-    check_format(path)
-    columns = plain_columns({"input": inputs, "label": labels, **(locations or {})})
-    write_output(path, FORMATS[path.suffix](columns, vectors, {"pooling": pooling} if pooling else {}))
-
-
 class VectorFile:
-    """A Parquet file that gets its rows as they come; it appears when it is finished, and not at all without rows."""
+    """A file of vectors, one row each; its extension selects the format.
+
+    It appears when its block ends well, and not at all without rows. Parquet is written as it grows.
+    """
 
     def __init__(self, path: Path, *, pooling: str | None = None) -> None:
-        self._path, self._about = Path(os.path.realpath(path)), {"pooling": pooling} if pooling else {}
+        check_format(path)
+        check_writable(path)
+        self._path, self._about = path, {"pooling": pooling} if pooling else {}
+        is_special = path.exists() and not path.is_file()  # a pipe or a device stays one
+        self._grows = path.suffix == ".parquet" and not is_special
+        self._parts: list[tuple[Columns, Floats32]] = []
         self._stack = ExitStack()
         self._writer: Any = None
-        self._pending: list[pyarrow.Table] = []
 
     def add(self, columns: Columns, vectors: Floats32) -> None:
-        """Add rows, with the same columns each time."""
-        self._pending.append(vector_table(columns, vectors).replace_schema_metadata(self._about))
-        if sum(map(len, self._pending)) >= _GROUP_ROWS:
-            self._write()
+        """Add (n, dim) vectors with n values for each column, the same columns each time."""
+        self._parts.append((columns, vectors))
+        if self._grows and sum(len(part) for _, part in self._parts) >= _GROUP_ROWS:
+            self._write_group()
 
-    def finish(self) -> None:
-        """Publish the file under its name."""
-        self._write()
-        self._stack.close()
+    def _gathered(self) -> tuple[Columns, Floats32]:
+        parts, self._parts = self._parts, []
+        columns = {name: [value for part, _ in parts for value in part[name]] for name in parts[0][0]}
+        return plain_columns(columns), np.concatenate([vectors for _, vectors in parts])
 
-    def _write(self) -> None:
-        import pyarrow
+    def _write_group(self) -> None:
         import pyarrow.parquet
 
-        if self._pending:
-            table = pyarrow.concat_tables(self._pending).combine_chunks()
-            if self._writer is None:
-                file = self._stack.enter_context(open_atomically(self._path))
-                self._writer = self._stack.enter_context(pyarrow.parquet.ParquetWriter(file, table.schema))
-            self._writer.write_table(table)
-            self._pending = []
+        table = vector_table(*self._gathered()).replace_schema_metadata(self._about)
+        if self._writer is None:
+            file = self._stack.enter_context(open_atomically(os.path.realpath(self._path)))
+            self._writer = self._stack.enter_context(pyarrow.parquet.ParquetWriter(file, table.schema))
+        self._writer.write_table(table)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*(error if error[0] else (GeneratorExit, GeneratorExit(), None)))
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
+        if kind is not None:
+            self._stack.__exit__(kind, *error)
+            return
+        with self._stack:
+            if self._parts and self._grows:
+                self._write_group()
+            elif self._parts:
+                write_output(self._path, FORMATS[self._path.suffix](*self._gathered(), self._about))

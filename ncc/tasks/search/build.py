@@ -4,7 +4,6 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -22,7 +21,6 @@ from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_e
 from ncc.system.files.reading import STDIN, InputFile, read_input
 from ncc.system.files.tables import vectors_of
 from ncc.system.files.writing import check_folder, folder_lock
-from ncc.system.workers.pool import cluster_executor
 from ncc.system.workers.shards import FileVectors, Shard, in_shards
 from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index
 from ncc.tasks.search.store import IndexCard, Store, Writer, writing
@@ -61,8 +59,6 @@ def index(
     embedding: AnyEmbedding | None = None,
     encoder: AnyEncoder | None = None,
     jobs: int = 1,
-    scheduler: str | None = None,
-    executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Index:
     """Index every function of a code base, or update an index; called again, resume after a stop."""
@@ -73,7 +69,7 @@ def index(
         options = replace(options, commands=os.path.abspath(options.commands))  # noqa: PTH100
     check_positive(jobs=jobs)
     pooler = load_pooler(pooling, embedding, encoder)
-    roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - workers may stand in another folder
+    roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - links stay as they are named
     if any(os.fspath(one) == STDIN for one in inputs):
         raise InputError("an index is of files and folders, not of standard input")
     found = find_inputs(roots)
@@ -81,7 +77,7 @@ def index(
     files = {str(item.source): item.source for item in found if isinstance(item.source, InputFile) and not item.error}
     if not files:
         raise InputFileError(next(iter(failures.values()), "no input was given to index"))
-    with cluster_executor(scheduler, executor) as workers, folder_lock(folder, wait_s=0):
+    with folder_lock(folder, wait_s=0):
         old = Store.open(folder) if (folder / "index.json").exists() else None
         if old and old.card.pooler_id != pooler.id:
             raise InputError(
@@ -117,7 +113,6 @@ def index(
             work,
             folder / "parts",
             jobs=jobs,
-            executor=workers,
             plan=(pooler.id, [prints[file.path] for file in fresh]),
             seconds=options.timeout_s,
             progress=progress,

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.errors import CompileError, InputError, NccError, OutputError
+from ncc.errors import CompileError, InputError, OutputError
 from tests.rooms import IndexCard, Store, run_inline, shards
 from tests.rooms import search_build as build
 from tests.support.refuses import refuses
@@ -156,12 +155,9 @@ def test_files_of_other_folders_stay(code, tmp_path):
 
 def test_an_index_depends_on_options_and_not_on_workers(code, tmp_path):
     serial = ncc.index(code, tmp_path / "serial")
-    with ThreadPoolExecutor(2) as pool:
-        threads = ncc.index(code, tmp_path / "threads", executor=pool)
     processes = ncc.index(code, tmp_path / "processes", jobs=2)
-    for other in (threads, processes):
-        assert other.store.functions.equals(serial.store.functions)
-        assert np.array_equal(other.vectors, serial.vectors)
+    assert processes.store.functions.equals(serial.store.functions)
+    assert np.array_equal(processes.vectors, serial.vectors)
     again = ncc.index(code, tmp_path / "serial", options=ncc.CompileOptions(optimization="0"))
     assert again.report.num_updated == 3
 
@@ -231,8 +227,6 @@ def test_what_can_not_be_indexed_says_why(code, tmp_path):
     ncc.index(code, tmp_path / "index")
     with refuses(InputError, "encoder-", "mean-"):
         ncc.index(code, tmp_path / "index", pooling="mean")
-    with refuses(NccError, "Dask", "nowhere"):
-        ncc.index(code, tmp_path / "other", scheduler="nowhere")
 
 
 @pytest.mark.parametrize("max_products", [1, 100, 1000, 1 << 22])
