@@ -422,14 +422,12 @@ TRAINERS = (
         },
         changes={
             "epochs": (2, 1), "steps_per_epoch": (2, 1), "batch_size": (4, 8), "hidden": (4, 2), "max_length": (256, 2),
-            "learning_rate": (0.002, 0.01), "temperature": (0.1, 0.5), "function_fraction": (0.5, 0.75),
-            "dropout": (0.2, 0.5), "word_dropout": (0.1, 0.5),
-            "pretrained": (True, False), "literals": (True, False), "seed": (1, 2), "embedding": ("@embedding", None),
+            "learning_rate": (0.002, 0.01), "function_fraction": (0.5, 0.75), "seed": (1, 2),
+            "embedding": ("@embedding", None),
         },
         refuses={
             **EMBEDDING, "epochs": (0,), "steps_per_epoch": (0,), "batch_size": (1,), "hidden": (0,),
-            "max_length": (0,), "learning_rate": (-1, 0), "temperature": (0,), "function_fraction": (2,),
-            "dropout": (1,), "word_dropout": (-1,), "device": ("tpu",),
+            "max_length": (0,), "learning_rate": (-1, 0), "function_fraction": (2,), "device": ("tpu",),
         },
         same={"global_batch": True},
         is_slow=True,

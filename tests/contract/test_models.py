@@ -86,11 +86,13 @@ ALLOWED = {
     "about: empty object",
     "card: empty object",
     *(f"{field}: {what}" for field in ("platform", "embedding_id", "pooler_id") for what in ("text", "long text")),
+    "prior_log_odds: negative",
+    "similarity[0]: negative",
 }
 """What a damage makes of these fields is a value like any other: they are free."""
 READ = "read"
 ABSTRACTION = ("keep_callees", "keep_immediates", "max_struct_fields", "keep_casts")
-EXPERTS = {f"experts[0].{what}": READ for what in ("source: text", "source: long text", "names: one twice")}
+EXPERTS = {f"experts[0].source: {what}": READ for what in ("text", "long text")}
 KNOWN: Mapping[str, Mapping[str, str]] = {
     # an abstraction without settings is the default one; nothing but the vectors says how many numbers they have
     "embedding": {
@@ -101,21 +103,14 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         "a tensor too many": READ,
     },
     "encoder": {},
-    "LSTM encoder": {"encoder.config.memory: huge": READ},
-    "classifier": {
-        "classes: one twice": READ,
-        "network.network.encoder.config.memory: huge": READ,
-        "tensor network.network.encoder.tensors.query.bias scalar": READ,  # its shape in files is (1,)
-    },
+    "LSTM encoder": {},
+    "classifier": {},
     "device head": EXPERTS,
     "device head of several kinds": EXPERTS,
-    "LSTM device head": EXPERTS | {"experts[0].model.ensemble.members[0].encoder.config.memory: huge": READ},
+    "LSTM device head": EXPERTS,
     "coarsening head": {},
-    "LSTM coarsening head": {
-        "ensemble.members[0].encoder.config.memory: huge": READ,
-        **{f"shapes.ensemble.members.{n}.head.tensors.output.weight: one twice": READ for n in (0, 1)},
-    },
-    "GPU head": {"prior_log_odds: negative": READ, "feature_names: one twice": READ},
+    "LSTM coarsening head": {},
+    "GPU head": {},
     "counts": {"a tensor too many": READ},
     "index": {
         "pooling: text": READ,
@@ -130,8 +125,7 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
     },
     "calibration": {
         "without about": READ,
-        "similarity[0]: negative": READ,
-        **{f"{rate}_positive_rate{what}": READ for rate in ("true", "false") for what in ("[0]: huge", ": one twice")},
+        **{f"{rate}_positive_rate: one twice": READ for rate in ("true", "false")},
     },
 }
 """What is read all the same, or refused otherwise than it should be. The list may only become shorter."""

@@ -73,9 +73,14 @@ def damaged_cards(card: Card, parent: str = "") -> Iterator[tuple[str, Card]]:
             for what, wrong in WRONG_VALUES.items():
                 if type(wrong) is not type(value[0]):
                     yield f"{name}[0]: {what}", card | {field: [wrong, *value[1:]]}
-            if len(value) > 1:
-                yield f"{name}: one twice", card | {field: [value[0], value[0], *value[2:]]}
-                yield f"{name}: one less", card | {field: value[1:]}
+            yield from ((f"{name}: {what}", card | {field: list_}) for what, list_ in _damaged_lists(value))
+
+
+def _damaged_lists(values: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+    if len(values) > 1:
+        yield "one less", values[1:]
+        if values[0] != values[1]:
+            yield "one twice", [values[0], values[0], *values[2:]]
 
 
 def damaged_tensors(tensors: Tensors) -> Iterator[tuple[str, Tensors]]:
@@ -83,8 +88,10 @@ def damaged_tensors(tensors: Tensors) -> Iterator[tuple[str, Tensors]]:
     for name, array in tensors.items():
         yield f"without tensor {name}", {one: kept for one, kept in tensors.items() if one != name}
         for what, change in WRONG_TENSORS.items():
-            if array.size and not (what == "of another type" and array.dtype == np.uint16):
-                yield f"tensor {name} {what}", tensors | {name: np.ascontiguousarray(change(array))}
+            changed = np.ascontiguousarray(change(array))
+            parts = [(each.shape, each.dtype, each.tobytes()) for each in (array, changed)]
+            if array.size and parts[0] != parts[1]:
+                yield f"tensor {name} {what}", tensors | {name: changed}
     yield "a tensor too many", tensors | {"more": np.zeros(3, np.float32)}
 
 

@@ -1,7 +1,9 @@
 """Sizes and parts of encoders and of the heads on top of them, and the options of an encoder's training."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from msgspec import Meta
 
 from ncc.errors import InputError
 from ncc.learning.training.config import TrainingConfig
@@ -24,7 +26,7 @@ class EncoderConfig:
     last_dropout: float = 0.0  # the same, after the last layer
     word_dropout: float = 0.0  # fraction of statements, and of literals, that are hidden in training
     train_vectors: bool = False
-    memory: int | None = None  # largest time scale of chrono initialization, in steps; None: random biases
+    memory: Annotated[int, Meta(ge=2, le=1 << 20)] | None = None  # largest time scale of chrono initialization
 
     def __post_init__(self) -> None:
         """Check sizes and names."""
@@ -107,12 +109,7 @@ class EncoderTraining(TrainingConfig):
         hidden: Units in each direction of the LSTM.
         max_length: Statements of a program or function that the LSTM reads, from its start.
         steps_per_epoch: Batches of an epoch; each has two samples of every class and function in it.
-        temperature: Divisor of similarities in the contrastive loss.
         function_fraction: Fraction of functions in a batch; 0 learns from programs alone, 1 from functions alone.
-        pretrained: Start from the embedding's vectors of statements, not from random ones.
-        literals: Read constants and external names.
-        dropout: Fraction of the LSTM's outputs dropped in training.
-        word_dropout: Fraction of statements hidden in training.
     """
 
     epochs: int = 10
@@ -123,21 +120,14 @@ class EncoderTraining(TrainingConfig):
     hidden: int = 128
     max_length: int = 256
     steps_per_epoch: int = 100
-    temperature: float = 0.1
     function_fraction: float = 0.5
-    pretrained: bool = True
-    literals: bool = True
-    dropout: float = 0.2
-    word_dropout: float = 0.1
 
     def __post_init__(self) -> None:
         """Check ranges, and that ranks see whole batches."""
         super().__post_init__()
         if self.model not in ("linear", "lstm"):
             raise InputError(f"model is {self.model!r}; expected linear or lstm")
-        _check_least(self, dim=1, min_df=1, max_length=1, steps_per_epoch=1)
-        if self.temperature <= 0:
-            raise InputError(f"temperature is {self.temperature}; expected a number above 0")
+        _check_least(self, dim=1, min_df=1, hidden=1, max_length=1, steps_per_epoch=1)
         if not 0 <= self.function_fraction <= 1:
             raise InputError(f"function_fraction is {self.function_fraction}; expected 0 to 1")
         if self.strategy != "mirrored" or self.micro_batches != 1:
@@ -145,7 +135,6 @@ class EncoderTraining(TrainingConfig):
                 f"strategy is {self.strategy!r}, micro_batches {self.micro_batches}; a contrast of whole batches needs "
                 "'mirrored' and 1"
             )
-        self.encoder  # noqa: B018 - checks its sizes
 
     @property
     def encoder(self) -> EncoderConfig:
@@ -155,8 +144,8 @@ class EncoderTraining(TrainingConfig):
             layers=1,
             bidirectional=True,
             pooling=("mean", "max"),
-            buckets=8192 if self.literals else 0,
-            last_dropout=self.dropout,
-            word_dropout=self.word_dropout,
+            buckets=8192,
+            last_dropout=0.2,
+            word_dropout=0.1,
             train_vectors=True,
         )

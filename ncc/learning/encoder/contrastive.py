@@ -28,6 +28,8 @@ from ncc.learning.training.ranks import all_gather_object, all_gather_rows, rank
 
 _PER_LABEL = 2
 """Sequences of each label in a batch."""
+_TEMPERATURE = 0.1
+"""Divisor of similarities, the paper's."""
 
 
 class ContrastiveData:
@@ -106,7 +108,7 @@ class _GatherRows(torch.autograd.Function):
         return total[ctx.start : ctx.start + ctx.size], None
 
 
-def contrastive_loss(vectors: Tensor, label: Tensor, temperature: float) -> Tensor:
+def contrastive_loss(vectors: Tensor, label: Tensor) -> Tensor:
     """Mean over this rank's (n, dim) vectors of how unlike the others of their (n,) label they are, on all ranks.
 
     A vector whose label no other has counts 0.
@@ -119,7 +121,7 @@ def contrastive_loss(vectors: Tensor, label: Tensor, temperature: float) -> Tens
         all_vectors, all_labels = (_GatherRows.apply(rows, sizes) for rows in (vectors, label))  # type: ignore[no-untyped-call]
     rows = torch.arange(start, start + len(vectors), device=label.device)
     is_self = rows[:, None] == torch.arange(len(all_vectors), device=label.device)
-    similarity = (vectors @ all_vectors.T / temperature).masked_fill(is_self, -torch.inf)
+    similarity = (vectors @ all_vectors.T / _TEMPERATURE).masked_fill(is_self, -torch.inf)
     is_alike = (label[:, None] == all_labels) & ~is_self
     surprise = (similarity.logsumexp(dim=1, keepdim=True) - similarity).masked_fill(~is_alike, 0.0)
     return (surprise.sum(dim=1) / is_alike.sum(dim=1).clamp(min=1)).mean()
@@ -144,16 +146,9 @@ def fit_contrastive(
     if training.batch_size < 2 * world_size:
         raise InputError(f"batch_size is {training.batch_size}; expected two sequences a rank at least")
     data = ContrastiveData(sequences, label, is_function, training, device)
-    if not training.pretrained:
-        rng = np.random.default_rng(training.seed)
-        vectors = rng.normal(0, vectors.shape[1] ** -0.5, vectors.shape).astype(np.float32)
     torch.manual_seed(training.seed)
     network = _Network(vectors, training).to(device)
-
-    def loss(outputs: Tensor, labels: Tensor) -> Tensor:
-        return contrastive_loss(outputs, labels, training.temperature)
-
-    train(network, data, loss, training, checkpoint=checkpoint, progress=progress)
+    train(network, data, contrastive_loss, training, checkpoint=checkpoint, progress=progress)
     tensors = {name: tensor.detach().cpu().numpy() for name, tensor in network.encoder.state_dict().items()}
     projection = network.projection.weight.detach().cpu().numpy()
     vectors = tensors.pop("vectors")

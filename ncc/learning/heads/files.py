@@ -9,6 +9,7 @@ for all arrays in it of the same kind that have none. Every other field is a val
 msgspec's ``Meta``::
 
     familiar: Annotated[float, Meta(gt=0, le=1e6)]
+    classes: Annotated[tuple[str, ...], DISTINCT]
 
 A file has exactly the declared arrays, in the shapes that its card lists, and every number is finite and within its
 bound. Whatever depends on several fields is for ``__post_init__`` to refuse by an `InputError` or ValueError.
@@ -29,6 +30,9 @@ from ncc.errors import AssetError, InputError
 from ncc.system.files.models import read_model, write_model
 
 H = TypeVar("H")
+
+DISTINCT = "distinct"
+"""Annotates a tuple of which no item stands twice."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,10 @@ def _join(hint: Any, card: Any, path: str, stored: Stored, tensors: dict[str, ND
     if _is_list(hint):
         parts = enumerate(convert(card, list))
         return tuple(_join(get_args(hint)[0], part, f"{path}.{i}", stored, tensors) for i, part in parts)
-    return convert(card, whole)
+    value = convert(card, whole)
+    if get_origin(whole) is Annotated and DISTINCT in whole.__metadata__ and len(set(value)) < len(value):
+        raise ValueError(f"{path} has something twice")
+    return value
 
 
 def _checked(array: NDArray[Any], hint: Any, stored: Stored, name: str) -> NDArray[Any]:

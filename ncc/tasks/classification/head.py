@@ -11,7 +11,7 @@ from msgspec import Meta
 from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.learning.encoder.network_numpy import ProgramNetwork
-from ncc.learning.heads.files import ModelFormat, Stored
+from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.ngrams import NgramModel
 
@@ -39,7 +39,7 @@ class ClassifierHead:
     network: Annotated[ProgramNetwork, Stored("f2")]
     ngrams: NgramModel
     ngram_weight: Annotated[float, Meta(ge=0, le=_MAX_FLOAT16)]
-    classes: tuple[str, ...]
+    classes: Annotated[tuple[str, ...], DISTINCT]
     temperature: Annotated[float, Meta(ge=1e-6, le=1e6)]
     threshold: Annotated[float, Meta(ge=0, le=1)]
     embedding_id: str

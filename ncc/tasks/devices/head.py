@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import AssetError, InputError
 from ncc.learning.encoder.network_numpy import Ensemble
-from ncc.learning.heads.files import ModelFormat, Stored
+from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored
 from ncc.learning.heads.trees import Boosted
 from ncc.tasks.devices.features import (
     CODE,
@@ -244,7 +244,7 @@ class Expert:
 
     source: str
     model: TimesModel  # predicts targets; see `log_times`
-    names: Annotated[tuple[str, ...], Meta(min_length=1)]
+    names: Annotated[tuple[str, ...], Meta(min_length=1), DISTINCT]
     code: Annotated[Floats, Stored("f2", _MAX_VALUE)]  # (kernels, k) float64 of what they do
     low: Annotated[Floats, Stored(bound=_MAX_LOG)]  # (3,) float64 ends of the logarithms of the sizes in training
     high: Annotated[Floats, Stored(bound=_MAX_LOG)]

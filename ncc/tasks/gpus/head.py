@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.learning.heads.files import ModelFormat, Stored
+from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored
 from ncc.learning.heads.trees import Boosted
 from ncc.tasks.gpus.specs import load_specs
 
@@ -49,7 +49,7 @@ class GpuHead:
     """Everything that predicts launches on a GPU."""
 
     gpu: str  # the GPU that launches were measured on
-    feature_names: tuple[str, ...]  # names of the k features that it was trained on
+    feature_names: Annotated[tuple[str, ...], DISTINCT]  # names of the k features that it was trained on
     trees: Boosted  # of `TARGETS`
     interval_scale: _Positive  # half width of the interval per unit of expected error
     # (2,) float64 slope and offset of log odds with equal class priors

@@ -54,8 +54,11 @@ class Calibration:
         table = [np.array(column) for column in (self.similarity, self.true_positive_rate, self.false_positive_rate)]
         if len({len(column) for column in table}) != 1 or len(table[0]) < 2 or not (np.diff(table[0]) > 0).all():
             raise InputError("a calibration needs three columns of one length, of which the first rises")
-        if not all(np.isfinite(column).all() for column in table) or min(map(np.min, table[1:])) < 0:
-            raise InputError("rates of a calibration are not all finite, 0 or more")
+        if (
+            not all(np.isfinite(column).all() for column in table)
+            or not 0 <= np.min(table[1:]) <= np.max(table[1:]) <= 1
+        ):
+            raise InputError("rates of a calibration are not all from 0 to 1")
 
     def copy_rate_curve(self, num_functions: int, copies_per_function: float = COPIES_PER_FUNCTION) -> Floats:
         """Compute the fraction of copies among pairs of each similarity of the grid or more.

@@ -38,11 +38,11 @@ def test_the_loss_is_that_of_its_definition():
     expected = 0.0
     for i in range(7):
         others = [j for j in range(7) if j != i]
-        all_of_them = sum(np.exp(float(vectors[i] @ vectors[j]) / 0.3) for j in others)
+        all_of_them = sum(np.exp(float(vectors[i] @ vectors[j]) / 0.1) for j in others)
         alike = [j for j in others if label[j] == label[i]]
-        terms = [-np.log(np.exp(float(vectors[i] @ vectors[j]) / 0.3) / all_of_them) for j in alike]
+        terms = [-np.log(np.exp(float(vectors[i] @ vectors[j]) / 0.1) / all_of_them) for j in alike]
         expected += sum(terms) / max(len(alike), 1) / 7
-    assert float(contrastive_loss(vectors, torch.tensor(label), 0.3)) == pytest.approx(expected, rel=1e-5)
+    assert float(contrastive_loss(vectors, torch.tensor(label))) == pytest.approx(expected, rel=1e-5)
 
 
 def test_two_ranks_have_the_loss_gradient_and_weights_of_one(run_ranks, tmp_path):  # noqa: F811
@@ -108,8 +108,6 @@ def test_what_does_not_go_is_refused(tmp_path):
         fit_contrastive(sequences, np.arange(len(label)), is_function, vectors, TRAINING)
     with refuses(InputError, "mirrored"):
         replace(TRAINING, strategy="local")
-    with refuses(InputError, "temperature"):
-        replace(TRAINING, temperature=0.0)
     with refuses(InputError, "two sequences"):
         _fit(replace(TRAINING, batch_size=1))
     save_encoder(_fit(TRAINING), tmp_path)
