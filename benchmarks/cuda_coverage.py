@@ -22,8 +22,9 @@ from ncc.errors import NccError
 from ncc.ir.inputs import load_module
 from ncc.kernels.reading import plain_kernel_name
 from ncc.learning.data import registry as data
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
 from ncc.tasks.gpus.train import device_sources, make_options
+from ncc_lab.environment import environment
 
 
 def kernels_of(program: Path) -> tuple[set[str], list[str]]:

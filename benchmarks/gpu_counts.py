@@ -24,10 +24,11 @@ from ncc.kernels.launch import Launch
 from ncc.kernels.profile import LaunchProfile
 from ncc.kernels.reading import find_kernel
 from ncc.learning.data import registry as data
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
 from ncc.tasks.gpus.features import count_launch
 from ncc.tasks.gpus.host import HostArguments, host_arguments
 from ncc.tasks.gpus.train import make_options, program_modules
+from ncc_lab.environment import environment
 
 _WITHIN = 0.1
 Counted = tuple[LaunchProfile | None, dict[str, str]]

@@ -22,7 +22,8 @@ from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.reader import read_module
 from ncc.kernels.reading import kernel_indices, plain_kernel_name
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
+from ncc_lab.environment import environment
 
 _FOLDERS = ("include", "src", "test")
 _SUFFIXES = frozenset((".hip", ".cpp", ".cc", ".cu"))

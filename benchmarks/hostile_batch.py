@@ -22,7 +22,8 @@ from pathlib import Path
 import ncc
 from ncc.errors import NccError
 from ncc.ir.inputs import find_inputs
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
+from ncc_lab.environment import environment
 
 TIMEOUT_S = 5
 TEMPLATES = """template <int n, long m> struct S { S<n - 1, 2 * m> x; S<n - 1, 2 * m + 1> y; };

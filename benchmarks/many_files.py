@@ -20,7 +20,8 @@ import time
 from pathlib import Path
 
 import ncc
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
+from ncc_lab.environment import environment
 
 RESULT = Path(__file__).with_name("results") / "many_files.json"
 

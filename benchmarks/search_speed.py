@@ -19,10 +19,11 @@ import pyarrow
 
 from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import load_pooler
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import write_atomically
 from ncc.tasks.search.index import Index
 from ncc.tasks.search.store import IndexCard, Store, writing
+from ncc_lab.environment import environment
 
 RESULT = Path(__file__).with_name("results") / "search_speed.json"
 FUNCTIONS_A_FILE = 50

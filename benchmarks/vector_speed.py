@@ -23,8 +23,9 @@ from ncc.learning.embedding.backoff import generalize
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.encoder.pooling import POOLERS, load_pooler
 from ncc.learning.programs.ir_cache import CachingCompiler
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import write_atomically
+from ncc_lab.environment import environment
 from ncc_lab.retrieval.pools import Build, compile_file
 
 RESULT = Path(__file__).with_name("results") / "vector_speed.json"

@@ -10,7 +10,7 @@ from fuzz.kept import read_input
 from fuzz.runner import FuzzConfig, FuzzResult, run_fuzzer
 from fuzz.targets import Target, all_targets, find_target
 from fuzz.trial import Problem, attempt
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import write_atomically
 
 
@@ -81,7 +81,6 @@ def _replay(files: list[Path]) -> int:
 def _report(result: FuzzResult, config: FuzzConfig) -> dict[str, object]:
     return {
         "command": command_line("python -m fuzz"),
-        "environment": environment(),
         "seed": config.seed,
         "jobs": config.jobs,
         "executions": result.executions,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.slot import Slot
-from ncc.system.sandbox.process import WatchedProcess, python_command, wait_for_answers
+from ncc.system.sandbox.process import WatchedProcess, python_command
 
 __all__ = ["Worker"]
 
@@ -70,7 +70,7 @@ class Worker:
             TimeoutError: One execution takes longer than that.
         """
         begun, since = -1, time.monotonic()
-        while not wait_for_answers([self._process], _TICK_S):
+        while not self._process.has_answer(_TICK_S):
             if self.slot.begun() != begun:
                 begun, since = self.slot.begun(), time.monotonic()
             elif time.monotonic() - since > timeout_s:

@@ -118,11 +118,19 @@ from ncc.learning.training.ranks import broadcast_result, process_group, rank_an
 from ncc.learning.training.strategies import ClippedAdamW, RankBatch
 from ncc.system.files import models as storage
 from ncc.system.files import reading as found
-from ncc.system.files.archives import Member, list_members
+from ncc.system.files.archives import list_members
 from ncc.system.files.models import read_model, read_tensors, read_whole, write_model
 from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.tables import VectorFile
-from ncc.system.files.text import demangle, escape_control, format_bytes, parse_bytes
+from ncc.system.files.text import (
+    demangle,
+    escape_control,
+    format_bytes,
+    format_interval,
+    format_si_bytes,
+    parse_bytes,
+    parse_items,
+)
 from ncc.system.files.writing import folder_lock, open_atomically, read_compressed, write_atomically, write_compressed
 from ncc.system.sandbox import confine as confinement
 from ncc.system.sandbox import limits
@@ -135,7 +143,7 @@ from ncc.system.sandbox.confine import (
     require_confinement,
 )
 from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, output_limit
-from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name, wait_for_answers
+from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name
 from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool, run_inline
 from ncc.tasks.classification.config import NetworkTraining

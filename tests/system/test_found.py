@@ -12,8 +12,6 @@ from tests.support.refuses import refuses
 LIKE_IR = "define void @name() {\n ret void\n}\n;.ll"
 MODULE = "define void @content() {\n  ret void\n}\n"
 
-on_posix = pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="this system opens files by whole paths only")
-
 
 @pytest.mark.parametrize("given", ["whole name", "pattern", "folder"])
 def test_a_name_that_reads_like_ir_is_no_text(tmp_path, given):
@@ -47,7 +45,6 @@ def exchanged(tmp_path, monkeypatch):
     return exchange
 
 
-@on_posix
 @pytest.mark.parametrize("what", ["sub/a.ll", "sub"])
 def test_what_becomes_a_link_after_it_was_checked_is_not_followed(tmp_path, exchanged, what):
     code = tmp_path / "code"
@@ -64,7 +61,6 @@ def test_what_becomes_a_link_after_it_was_checked_is_not_followed(tmp_path, exch
         shutil.move(tmp_path / "was", code / what)
 
 
-@on_posix
 def test_what_becomes_a_pipe_does_not_hold_anybody_up(tmp_path):
     os.mkfifo(tmp_path / "a.ll")
     with refuses(InputError, "pipe", "device", "not a file"):

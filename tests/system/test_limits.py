@@ -189,7 +189,7 @@ def test_limits_by_wish(monkeypatch):
     monkeypatch.setenv("NCC_MEMORY_GB", "1.5")
     monkeypatch.setenv("NCC_OUTPUT_GB", "0.25")
     assert (memory_limit(), output_limit()) == (3 * GIGABYTE // 2, GIGABYTE // 4)
-    assert memory_limit(GIGABYTE, bytes_for_each=60) == 3 * GIGABYTE // 2
+    assert memory_limit(60 * GIGABYTE) == 3 * GIGABYTE // 2
 
 
 @pytest.mark.parametrize("value", ["much", "0", "-1", "nan", "inf", "1e30"])

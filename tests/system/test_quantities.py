@@ -1,16 +1,33 @@
-"""Sizes as people write and read them."""
+"""Sizes and times as people write and read them."""
 
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import format_bytes, parse_bytes
+from tests.rooms import format_bytes, format_interval, format_si_bytes, parse_bytes, parse_items
 from tests.support.refuses import refuses
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ([parse_bytes(text) for text in ("64KiB", "1 GB", "1e6", "1.5MB")], [65536, 1e9, 1e6, 1.5e6]),
+        ([parse_items(text) for text in ("1M", "1e6", "64K")], [2**20, 1e6, 65536]),
+        ([format_bytes(size) for size in (12, 1023.9999, 30800, 2.0**45)], ["12 B", "1 KiB", "30.1 KiB", "32768 GiB"]),
+        ([format_si_bytes(size) for size in (12, 999.9, 30800, 3e15)], ["12 B", "1 KB", "30.8 KB", "3000 TB"]),
+        (format_interval(2.5, 2.5 / 9, 22.5), "2.5 ms (0.278 to 22.5)"),
+        (format_interval(12e3, 12e3 / 9, 108e3), "12 s (1.33 to 108)"),
+        (format_interval(9e12, 8e3, 9e16), "285 years (8 s to 2,851,928 years)"),
+    ],
+)
+def test_quantities_are_read_and_written(value, expected):
+    assert value == expected
 
 
 @pytest.mark.parametrize("text", ["", "many", "1 XB", "1.2.3", "MB", "1e", "0x10", "1 KKB", "--1"])
 def test_what_is_no_size_is_refused(text):
-    with refuses(InputError, "is not a size"):
-        parse_bytes(text)
+    for parse in (parse_bytes, parse_items):
+        with refuses(InputError, "is not a"):
+            parse(text)
 
 
 @pytest.mark.parametrize("power", range(10, 41))

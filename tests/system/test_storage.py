@@ -34,7 +34,6 @@ def test_a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it(tmp_path):
     assert [child.name for child in path.parent.iterdir()] == ["file.bin"]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_or_device_is_never_replaced_by_a_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with refuses(OutputError, "pipe", "device"):
@@ -190,12 +189,10 @@ def _mixes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     return read_model(folder, "m", 1, ("a",))[0]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
 def test_a_model_is_not_saved_in_the_midst_of_another(tmp_path, monkeypatch):
     assert _mixes(tmp_path, monkeypatch)["number"] == 2
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
 def test_a_folder_has_one_writer(tmp_path):
     folder = tmp_path / "made"
     refused = []
@@ -247,19 +244,16 @@ def test_only_wanted_tensors_are_read_and_their_sizes_come_first(tmp_path):
     path = tmp_path / "m.safetensors"
     _sparse(path, a=(3,), b1=(2, 2), extra=(5 << 32,))
     assert read_tensors(path, ["a"]).keys() == {"a"}
-    assert read_tensors(path, {"a": (3,)}, others=r"b\d").keys() == {"a", "b1"}
-    for names, others in ((["extra"], None), (["a"], ".+")):
+    for names in (["extra"], None):
         with refuses(AssetError, "'extra' is too large", "of shape", "21474836480", "NCC_INPUT_GB allows more"):
-            read_tensors(path, names, others=others)
-    with refuses(AssetError, "'a' is damaged", "or of another model", "(3,) for (2,)"):
-        read_tensors(path, {"a": (2,)})
+            read_tensors(path, names)
     (tmp_path / "m.json").write_text('{"format_version": 1}')
     with refuses(AssetError, "m.safetensors", "has 21,474", "bytes", "more than 2 GB", "NCC_INPUT_GB"):
         read_model(tmp_path, "m", 1, ["a"])
     _sparse(path, a=(3,), extra=(1 << 30,))
     assert read_model(tmp_path, "m", 1, ["a"])[1].keys() == {"a"}
     with refuses(AssetError, "'extra' is too large"):
-        read_model(tmp_path, "m", 1, ["a"], others=".+")
+        read_model(tmp_path, "m", 1)
 
 
 def test_a_folder_that_got_nothing_is_not_left(tmp_path):

@@ -8,7 +8,7 @@ import click
 
 from ncc.cli.printing import print_message, throttle
 from ncc.errors import InputError
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import check_writable, write_output
 from ncc.verbs.types import Compiling, CompilingCorpora, Inputs, Words, command, split_list
 from ncc_lab.cli.options import (
@@ -29,6 +29,7 @@ from ncc_lab.cli.options import (
     Study,
     StudyOptions,
 )
+from ncc_lab.environment import environment
 
 if TYPE_CHECKING:
     from ncc.learning.embedding.embedding import Embedding

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ncc.cli.printing import print_answer, throttle
 from ncc.errors import AssetError, InputError
-from ncc.system.files.provenance import command_line, environment
+from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import check_writable, folder_lock, write_atomically, write_output
 from ncc.verbs.types import Words
+from ncc_lab.environment import environment
 
 if TYPE_CHECKING:
     from ncc_lab.tables import Table

@@ -67,7 +67,7 @@ class _Helper(WatchedProcess):
         return self.messages(_MAX_MESSAGES).decode("utf-8", "backslashreplace").strip().splitlines()
 
     def ask(self, data: bytes, work: LLVMWork) -> bytes:
-        memory_bytes = memory_limit(len(data), bytes_for_each=_MEMORY_PER_BYTE)
+        memory_bytes = memory_limit(len(data) * _MEMORY_PER_BYTE)
         per_byte = _SECONDS_PER_OPTIMIZED_BYTE if work >= LLVMWork.OPTIMIZE else _SECONDS_PER_BYTE
         limit_s = _SECONDS + len(data) * per_byte
         deadline = time.monotonic() + limit_s
@@ -163,5 +163,4 @@ def _forget_helper() -> None:
 
 
 atexit.register(stop_helper)
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_forget_helper)
+os.register_at_fork(after_in_child=_forget_helper)

@@ -80,7 +80,7 @@ class ModelFormat(Generic[H]):
         if not isinstance(folder, str | os.PathLike):
             return folder
         try:
-            card, tensors = read_model(Path(folder), self.stem, self.version, (), others=r"(?s).*")
+            card, tensors = read_model(Path(folder), self.stem, self.version)
         except AssetError as error:
             raise AssetError(f"{error}; `{self.command}` makes one") from error
         try:

@@ -1,4 +1,4 @@
-"""Archives of object files (``.a``) in the forms of GNU, BSD and System V; ``lib.a(member.o)`` names a member."""
+"""Archives of object files (``.a``) in the form of GNU and System V; ``lib.a(member.o)`` names a member."""
 
 import os
 import re
@@ -70,17 +70,12 @@ def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, int, int]]:
         size = int(header[2]) if header else end
         if not header or start + size > end:
             raise InputError(f"{name}: a damaged archive: no whole file at byte {offset:,} of {end:,}")
-        raw, name_bytes = header[1].rstrip(b" "), 0
-        is_index = raw in (b"/", b"//", b"/SYM64/")
+        raw = header[1].rstrip(b" ")
         if raw == b"//":
             long_names = file.read(size)
-        elif raw.startswith(b"#1/") and raw[3:].isdigit():  # BSD: the name comes first
-            name_bytes = min(int(raw[3:]), size)
-            raw = file.read(min(name_bytes, _MAX_NAME_BYTES)).rstrip(b"\0")
-        elif raw.startswith(b"/") and raw[1:].isdigit():
-            position = int(raw[1:])
-            raw = long_names[position : position + _MAX_NAME_BYTES].partition(b"\n")[0]
-        if not is_index and not raw.startswith(b"__.SYMDEF"):
-            plain = raw.removesuffix(b"/").rpartition(b"/")[2]
-            yield plain.decode("utf-8", "backslashreplace"), start + name_bytes, size - name_bytes
+        elif raw not in (b"/", b"/SYM64/"):
+            if raw.startswith(b"/") and raw[1:].isdigit():
+                position = int(raw[1:])
+                raw = long_names[position : position + _MAX_NAME_BYTES].partition(b"\n")[0]
+            yield raw.removesuffix(b"/").rpartition(b"/")[2].decode("utf-8", "backslashreplace"), start, size
         offset = start + size + size % 2

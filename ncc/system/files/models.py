@@ -4,9 +4,8 @@ import errno
 import hashlib
 import json
 import math
-import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,8 +45,8 @@ def read_whole(path: Path) -> bytes:
         return path.read_bytes()
 
 
-def read_json(path: Path, *format_versions: int) -> dict[str, Any]:
-    """Read a JSON object of a known format version."""
+def read_json(path: Path, format_version: int) -> dict[str, Any]:
+    """Read a JSON object of a format version."""
     try:
         card = json.loads(read_whole(path))
     except MemoryError as error:
@@ -55,9 +54,8 @@ def read_json(path: Path, *format_versions: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: not JSON ({error}); the file is damaged") from error
     version = card.get("format_version") if isinstance(card, dict) else None
-    if version not in format_versions or type(version) is not int:
-        expected = " or ".join(map(str, format_versions))
-        raise AssetError(f"{path}: format version {version!r:.40}; this ncc reads version {expected}")
+    if version != format_version or type(version) is not int:
+        raise AssetError(f"{path}: format version {version!r:.40}; this ncc reads version {format_version}")
     return card
 
 
@@ -65,8 +63,7 @@ def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mappi
     """Write STEM.safetensors and then STEM.json; concurrent writers of the folder wait."""
     from safetensors.numpy import save
 
-    # contiguous: safetensors writes memory as it lies
-    data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
+    data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})  # it writes memory as it lies
     whole = {**card, _HASH: hashlib.sha256(data).hexdigest()}
     with folder_lock(folder):
         write_atomically(folder / f"{stem}.safetensors", data)
@@ -76,62 +73,48 @@ def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mappi
 def read_model(
     folder: Path,
     stem: str,
-    format_version: int | tuple[int, ...],
-    names: Iterable[str],
+    format_version: int,
+    names: Sequence[str] | None = None,
     *,
     kinds: str = "fiub",
-    others: str | None = None,
     max_bytes: int | None = None,
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read card and tensors that `write_model` wrote; arguments are those of `read_tensors`."""
-    versions = (format_version,) if isinstance(format_version, int) else format_version
-    card = read_json(folder / f"{stem}.json", *versions)
+    card = read_json(folder / f"{stem}.json", format_version)
     path = folder / f"{stem}.safetensors"
     with _asset_errors(path):
         refuse_size(str(path), path.stat().st_size)
-    tensors = read_tensors(path, names, kinds=kinds, others=others, max_bytes=max_bytes or input_limit() // 8)
-    if _HASH in card:
-        with path.open("rb") as file:
-            if card[_HASH] != hashlib.file_digest(file, "sha256").hexdigest():
-                raise AssetError(
-                    f"{path}: was not written with {stem}.json; a saving was cut short, or the file was changed"
-                )
+    tensors = read_tensors(path, names, kinds=kinds, max_bytes=max_bytes or input_limit() // 8)
+    with path.open("rb") as file:
+        if card.get(_HASH) not in (None, hashlib.file_digest(file, "sha256").hexdigest()):
+            raise AssetError(
+                f"{path}: was not written with {stem}.json; a saving was cut short, or the file was changed"
+            )
     return card, tensors
 
 
 def read_tensors(
-    path: Path,
-    names: Iterable[str],
-    *,
-    kinds: str = "fiub",
-    others: str | None = None,
-    max_bytes: int | None = None,
+    path: Path, names: Sequence[str] | None = None, *, kinds: str = "fiub", max_bytes: int | None = None
 ) -> dict[str, NDArray[Any]]:
-    """Read arrays of a safetensors file after a look at their sizes; the others take no memory."""
+    """Read arrays of a safetensors file, those named or all, after a look at their sizes; others take no memory."""
     from safetensors import SafetensorError, safe_open
 
-    shapes = dict(names) if isinstance(names, Mapping) else {}
-    names = tuple(names)
     rest_bytes = max_bytes or input_limit()
     try:
         with _asset_errors(path), safe_open(path, framework="numpy") as file:
-            present = [name for name in file.keys() if name in names or re.fullmatch(others or "(?!)", name)]  # noqa: SIM118
-            for name in present:
+            present = list(file.keys())
+            if missing := [name for name in names or () if name not in present]:
+                lacking = ", ".join(missing)
+                raise AssetError(f"{path}: lacks {lacking}; the file is damaged or from another tool")
+            wanted = present if names is None else names
+            for name in wanted:
                 array = file.get_slice(name)
                 dtype, shape = array.get_dtype(), tuple(array.get_shape())
                 if _KINDS.get(dtype, "none") not in kinds:
                     raise AssetError(f"{path}: {name!r:.80} has numbers of type {dtype}; the file is damaged")
-                if shape != shapes.get(name, shape):
-                    raise AssetError(
-                        f"{path}: {name!r:.80} is damaged, or of another model: {shape} for {shapes[name]}"
-                    )
                 rest_bytes -= math.prod(shape) * (1 if dtype == "BOOL" else int(dtype[1:]) // 8)
                 if rest_bytes < 0:
                     raise AssetError(f"{path}: {name!r:.80} is too large, of shape {shape}; NCC_INPUT_GB allows more")
-            arrays = {name: np.asarray(file.get_tensor(name)) for name in present}
+            return {name: np.asarray(file.get_tensor(name)) for name in wanted}
     except (SafetensorError, TypeError, ValueError) as error:
         raise AssetError(f"{path}: not a safetensors file ({error}); the file is damaged") from error
-    missing = [name for name in names if name not in arrays]
-    if missing:
-        raise AssetError(f"{path}: lacks {', '.join(missing)}; the file is damaged or from another tool")
-    return arrays

@@ -79,8 +79,6 @@ def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]
 def _open_inside(path: str, folder: str | os.PathLike[str]) -> int:
     """Open a file of a folder step by step, so that new links on the way are not followed."""
     inside = refuse_link_out(path, folder)
-    if os.open not in os.supports_dir_fd:  # Windows
-        return os.open(path, os.O_RDONLY)
     opened = os.open(Path(folder).resolve(), _PATH_ONLY | os.O_DIRECTORY)
     steps = [(part, _PATH_ONLY | os.O_DIRECTORY) for part in inside.parts[:-1]]
     for part, flags in (*steps, (inside.name, os.O_RDONLY | os.O_NONBLOCK)):

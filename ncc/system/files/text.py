@@ -75,11 +75,7 @@ def _num_components(name: str) -> int:
 
 
 def parse_bytes(text: str) -> float:
-    """Parse bytes with or without a unit: B, KB, MB, GB, TB (powers of 1000) or KiB to TiB (of 1024).
-
-    >>> parse_bytes("64KiB"), parse_bytes("1 GB"), parse_bytes("1e6"), parse_bytes("1.5MB")
-    (65536.0, 1000000000.0, 1000000.0, 1500000.0)
-    """
+    """Parse bytes with or without a unit: B, KB, MB, GB, TB (powers of 1000) or KiB to TiB (of 1024)."""
     match = re.fullmatch(rf"{_NUMBER} *(?:([kmgt])(i?))?b?", text.strip(), re.I)
     value = _scaled(match[1], match[2], 1024 if match[3] else 1000) if match else None
     if value is None:
@@ -88,11 +84,7 @@ def parse_bytes(text: str) -> float:
 
 
 def parse_items(text: str) -> float:
-    """Parse work-items with or without K, M or G, powers of 1024, like the sizes of `ncc measure`.
-
-    >>> parse_items("1M"), parse_items("1e6"), parse_items("64K")
-    (1048576.0, 1000000.0, 65536.0)
-    """
+    """Parse work-items with or without K, M or G, powers of 1024, like the sizes of `ncc measure`."""
     match = re.fullmatch(rf"{_NUMBER}([kmg])?", text.strip(), re.I)
     value = _scaled(match[1], match[2], 1024) if match else None
     if value is None:
@@ -107,20 +99,12 @@ def _scaled(number: str, prefix: str | None, base: int) -> float | None:
 
 
 def format_bytes(size: float) -> str:
-    """Format bytes in the largest binary unit of at least 1, with three digits.
-
-    >>> [format_bytes(size) for size in (12, 1023.9999, 30800, 2.0**20, 2.0**45)]
-    ['12 B', '1 KiB', '30.1 KiB', '1 MiB', '32768 GiB']
-    """
+    """Format bytes in the largest binary unit of at least 1, with three digits."""
     return _in_unit(size, 1024, ("B", "KiB", "MiB", "GiB"))
 
 
 def format_si_bytes(size: float) -> str:
-    """Format bytes in the largest decimal unit of at least 1, with three digits.
-
-    >>> [format_si_bytes(size) for size in (12, 999.9, 30800, 67108864, 6.44e9, 3e15)]
-    ['12 B', '1 KB', '30.8 KB', '67.1 MB', '6.44 GB', '3000 TB']
-    """
+    """Format bytes in the largest decimal unit of at least 1, with three digits."""
     return _in_unit(size, 1000, ("B", "KB", "MB", "GB", "TB"))
 
 
@@ -132,13 +116,7 @@ def _in_unit(size: float, base: int, units: Sequence[str]) -> str:
 
 
 def format_interval(time: float, low: float, high: float) -> str:
-    """Format a time in ms and its interval, each in a unit that leaves few digits, named once if it is one.
-
-    >>> [format_interval(time, time / 9, time * 9) for time in (2.5, 12e3, 2e9)]
-    ['2.5 ms (0.278 to 22.5)', '12 s (1.33 to 108)', '23.1 days (2.57 to 208)']
-    >>> format_interval(9e12, 8e3, 9e16)
-    '285 years (8 s to 2,851,928 years)'
-    """
+    """Format a time in ms and its interval, each in a unit that leaves few digits, named once if it is one."""
     (middle, unit), *ends = map(_duration, (time, low, high))
     is_shared = all(other == unit for _, other in ends)
     first, last = (number if is_shared else f"{number} {other}" for number, other in ends)

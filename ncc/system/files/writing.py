@@ -1,6 +1,7 @@
 """Whole files or none: written beside and then renamed, in folders that one process writes to at a time."""
 
 import errno
+import fcntl
 import gzip
 import os
 import secrets
@@ -16,13 +17,7 @@ from typing import IO
 
 from ncc.errors import OutputError
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
 _MAX_UNCOMPRESSED_BYTES = 1 << 31
-_PIECE_BYTES = 1 << 22
 _WAIT_S = 60.0  # as long as another process may take to write a model
 _PAUSE_S = 0.02
 _held: ContextVar[frozenset[str]] = ContextVar("_held", default=frozenset())
@@ -105,17 +100,12 @@ def write_compressed(path: Path, data: bytes) -> None:
 
 def read_compressed(path: Path, max_bytes: int = _MAX_UNCOMPRESSED_BYTES) -> bytes | None:
     """Read what `write_compressed` wrote; None if it is missing, damaged or empty, or expands to too many bytes."""
-    pieces, size = [], 0
-    try:
-        with gzip.open(path) as file:
-            while piece := file.read(_PIECE_BYTES):
-                pieces.append(piece)
-                size += len(piece)
-                if size > max_bytes:
-                    return None
-    except (OSError, EOFError, zlib.error):
-        return None
-    return b"".join(pieces) or None
+    with suppress(OSError, zlib.error):
+        if path.stat().st_size <= max_bytes:
+            stream = zlib.decompressobj(wbits=zlib.MAX_WBITS + 16)
+            data = stream.decompress(path.read_bytes(), max_bytes + 1)
+            return data if data and stream.eof and not stream.unused_data and len(data) <= max_bytes else None
+    return None
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -147,12 +137,12 @@ def check_folder(*folders: Path | None) -> None:
 def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
     """Make a folder and keep other processes and threads that ask for its lock out of it; nesting is allowed."""
     name, is_new = os.path.realpath(folder), not folder.exists()
-    with _output_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = None if fcntl is None or name in _held.get() else os.open(folder, os.O_RDONLY)
-    if handle is None:
+    if name in _held.get():
         yield
         return
+    with _output_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
     try:
         if not _lock(handle, time.monotonic() + wait_s):
             raise OutputError(

@@ -7,6 +7,7 @@ import functools
 import glob
 import logging
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,19 +18,15 @@ from ncc.errors import NccError
 
 logger = logging.getLogger(__name__)
 
-_LOADERS = (
-    *("/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*", "/usr/lib/ld-*", "/usr/lib64/ld-*"),
-    *("/nix/store/*-glibc-*/lib/ld-*", "/gnu/store/*-glibc-*/lib/ld-*"),
-)
+_LOADERS = ("/lib*/ld-*", "/lib/*/ld-*", "/usr/lib*/ld-*", "/*/store/*-glibc-*/lib/ld-*")
 _LAUNCHER = Path(__file__).with_name("_confine")
 _FAILURE_CODE = 125
-_EXEC_FAILED = b"_confine: exec "
 _REQUIRED = "NCC_REQUIRE_CONFINEMENT"
 
 # What programs need to start and to print; the rest of an environment may hold passwords.
 _ORDINARY = (
     *("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TMP", "TEMP", "TZ"),
-    *("SOURCE_DATE_EPOCH", "SDKROOT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "PATHEXT", "USERPROFILE", "LOCALAPPDATA"),
+    *("SOURCE_DATE_EPOCH", "SDKROOT"),
 )
 
 
@@ -62,15 +59,14 @@ def require_confinement() -> Iterator[None]:
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[_REQUIRED]
-        else:
+        del os.environ[_REQUIRED]
+        if before:
             os.environ[_REQUIRED] = before
 
 
 def check_confinement() -> None:
     """Warn once if this system can't confine programs; raise `NccError` if confinement is required."""
-    if os.environ.get(_REQUIRED) and not (_LAUNCHER.exists() and landlock_version()):
+    if os.environ.get(_REQUIRED) and not landlock_version():
         raise NccError(
             "confinement is required, but this system has no Landlock, or forbids it, to confine compilers and LLVM; "
             "use Linux 5.13 or later, or a container of its own without the requirement"
@@ -81,7 +77,7 @@ def check_confinement() -> None:
 @functools.cache
 def warn_unconfined() -> None:
     """Warn once if this system can't confine programs."""
-    if not _LAUNCHER.exists() or not landlock_version():
+    if not landlock_version():
         logger.warning(
             "ncc: this system can't confine compilers and LLVM (no Landlock): what they are given can read all that "
             "you can; --require-confinement, or NCC_REQUIRE_CONFINEMENT=1, refuses that"
@@ -108,21 +104,21 @@ def confine(
 
 def launcher_failure(returncode: int, stderr: bytes) -> OSError | None:
     """Return why the launcher could not start its command; None if it could."""
-    if returncode != _FAILURE_CODE or not stderr.startswith(b"_confine: "):
+    match = re.match(rb"_confine: (?:exec (\d+)|(.+))", stderr) if returncode == _FAILURE_CODE else None
+    if not match:
         return None
-    if stderr.startswith(_EXEC_FAILED):
-        number = int(stderr.removeprefix(_EXEC_FAILED))
-        return OSError(number, os.strerror(number))
-    return OSError(0, stderr.decode(errors="replace").strip())
+    number = int(match[1] or 0)
+    return OSError(number, os.strerror(number) if number else match[2].decode(errors="replace"))
+
+
+def landlock_version() -> int:
+    """Return the version of Landlock on this system, 0 for none."""
+    return _version_by(_LAUNCHER) if _LAUNCHER.exists() else 0
 
 
 @functools.cache
-def landlock_version() -> int:
-    """Return the version of Landlock on this system, 0 for none."""
-    if not _LAUNCHER.exists():
-        return 0
-    reply = subprocess.run([_LAUNCHER, "--abi"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    return int(reply.stdout)
+def _version_by(launcher: Path) -> int:
+    return int(subprocess.run([launcher, "--abi"], stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout)
 
 
 def describe_confinement() -> str:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Self
@@ -21,13 +21,10 @@ from ncc.errors import OutputError
 
 HEAD = struct.Struct("<Q")
 """Length of a message, before it."""
-MAX_MESSAGE_BYTES = 2**26
 
+_MAX_MESSAGE_BYTES, _PIECE_BYTES = 2**26, 2**20
 _MAX_HEAD_BYTES, _MAX_TAIL_BYTES = 2**20, 2**16
 _MAX_POLL_MS = 2**31 - 1
-_PIECE_BYTES = 2**20
-_CAN_POLL = hasattr(select, "poll")  # Windows can't: a process that hangs there blocks its reader
-_READABLE, _WRITABLE = (select.POLLIN, select.POLLOUT) if _CAN_POLL else (0, 0)
 
 
 class WatchedProcess:
@@ -60,7 +57,7 @@ class WatchedProcess:
             for pipe in filter(None, (self.process.stdin, self.process.stdout)):
                 files.enter_context(pipe)
             self._files = files.pop_all()
-        if self.process.stdin and _CAN_POLL:
+        if self.process.stdin:
             os.set_blocking(self.process.stdin.fileno(), False)  # a pipe takes what it has room for
 
     def __enter__(self) -> Self:
@@ -75,32 +72,35 @@ class WatchedProcess:
         assert self.process.stdout
         return self.process.stdout.fileno()
 
+    def has_answer(self, timeout_s: float) -> bool:
+        """Wait until it has written something or ended; False if the time is up first."""
+        return _poll(self.answers, select.POLLIN, timeout_s)
+
     def write(self, data: bytes, deadline: float) -> None:
         """Write to its standard input until a `time.monotonic`; BrokenPipeError if it has ended, or TimeoutError."""
         assert self.process.stdin
-        rest = memoryview(data)
+        requests, rest = self.process.stdin.fileno(), memoryview(data)
         while rest:
-            _wait_until(deadline, self.process.stdin.fileno(), _WRITABLE)
+            _wait_until(deadline, requests, select.POLLOUT)
             with suppress(BlockingIOError):
-                rest = rest[os.write(self.process.stdin.fileno(), rest) :]
+                rest = rest[os.write(requests, rest) :]
 
     def read(self, num_bytes: int, deadline: float) -> bytes:
         """Read its standard output until a `time.monotonic`; EOFError if it has ended, or TimeoutError."""
-        pieces = []
-        while num_bytes:
-            _wait_until(deadline, self.answers, _READABLE)
-            piece = os.read(self.answers, min(num_bytes, _PIECE_BYTES))
+        data = bytearray()
+        while len(data) < num_bytes:
+            _wait_until(deadline, self.answers, select.POLLIN)
+            piece = os.read(self.answers, min(num_bytes - len(data), _PIECE_BYTES))
             if not piece:
                 raise EOFError
-            pieces.append(piece)
-            num_bytes -= len(piece)
-        return b"".join(pieces)
+            data += piece
+        return bytes(data)
 
     def send(self, message: bytes, deadline: float) -> None:
         """Send a message to a process that uses `ParentPipe`; raises like `write`."""
         self.write(HEAD.pack(len(message)) + message, deadline)
 
-    def receive(self, deadline: float, max_bytes: int = MAX_MESSAGE_BYTES) -> bytes:
+    def receive(self, deadline: float, max_bytes: int = _MAX_MESSAGE_BYTES) -> bytes:
         """Receive a message of such a process; raises like `read`, and EOFError for one that is too long."""
         (length,) = HEAD.unpack(self.read(HEAD.size, deadline))
         if length > max_bytes:
@@ -116,21 +116,20 @@ class WatchedProcess:
         """Wait for its end; True if it came in time."""
         try:
             descriptor = os.pidfd_open(self.process.pid)  # Python's own wait looks every 50 ms
-        except (AttributeError, OSError):  # no Linux, an old one, a container that forbids it; or it is reaped
+        except (AttributeError, OSError):  # macOS, a container that forbids it; or it is reaped
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout_s)
             return self.process.returncode is not None
         try:
-            return bool(_poll([descriptor], _READABLE, timeout_s))
+            return _poll(descriptor, select.POLLIN, timeout_s)
         finally:
             os.close(descriptor)
 
     def end(self) -> int:
         """Kill it and what is left of all that it started; return its exit code, negative for a signal."""
         if self.process.returncode is None:
-            # the group may have gone, or (on macOS) only its unreaped leader is left; Windows has none
-            with suppress(AttributeError, ProcessLookupError, PermissionError):
-                if self._own_group:
+            if self._own_group:
+                with suppress(ProcessLookupError, PermissionError):  # on macOS, if only its unreaped leader is left
                     os.killpg(self.process.pid, signal.SIGKILL)
             self.process.kill()
         return self.process.wait()
@@ -171,9 +170,6 @@ class WatchedProcess:
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
     """Start processes that never get Ctrl-C, from their first moment on."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -181,24 +177,15 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _poll(descriptors: Iterable[int], event: int, timeout_s: float) -> set[int]:
+def _poll(descriptor: int, event: int, timeout_s: float) -> bool:
     poll = select.poll()
-    for descriptor in descriptors:
-        poll.register(descriptor, event)
-    return {descriptor for descriptor, _ in poll.poll(min(max(timeout_s, 0.0) * 1000, _MAX_POLL_MS))}
+    poll.register(descriptor, event)
+    return bool(poll.poll(min(max(timeout_s, 0.0) * 1000, _MAX_POLL_MS)))
 
 
 def _wait_until(deadline: float, descriptor: int, event: int) -> None:
-    if _CAN_POLL and not _poll([descriptor], event, deadline - time.monotonic()):
+    if not _poll(descriptor, event, deadline - time.monotonic()):
         raise TimeoutError
-
-
-def wait_for_answers(processes: Sequence[WatchedProcess], timeout_s: float) -> list[WatchedProcess]:
-    """Return the processes that have written something or ended, once one has or the time is up."""
-    if not _CAN_POLL:
-        return list(processes)
-    ready = _poll([process.answers for process in processes], _READABLE, timeout_s)
-    return [process for process in processes if process.answers in ready]
 
 
 def python_command(code: str) -> list[str]:
@@ -215,15 +202,6 @@ def signal_name(returncode: int) -> str | None:
         return signal.Signals(-returncode).name
     except ValueError:
         return str(-returncode)
-
-
-def describe_exit(exit_code: int) -> str:
-    """Describe how a worker ended."""
-    name = signal_name(exit_code)
-    if name is None:
-        return f"its worker ended with exit code {exit_code}"
-    perhaps = ", for want of memory perhaps" if name == "SIGKILL" else ""
-    return f"its worker was killed by signal {-exit_code}" + (f" ({name})" if name.isalnum() else "") + perhaps
 
 
 def temporary_file(files: ExitStack, content: bytes = b"") -> IO[bytes]:

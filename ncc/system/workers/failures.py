@@ -16,7 +16,7 @@ def failure_reason(name: str, error: Exception) -> str:
     if isinstance(error, OutputError):
         raise error
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        raise OutputError(f"{name}: can't be worked on: {error}") from error
+        raise OutputError(f"{name}: {error}") from error
     return str(error) if isinstance(error, NccError) else summarize_failure(name, error)
 
 
@@ -25,19 +25,19 @@ def is_defect(error: BaseException) -> bool:
     return not isinstance(error, MemoryError | RecursionError | OSError)
 
 
-def summarize_failure(name: str, error: Exception) -> str:
+def summarize_failure(name: str, error: BaseException) -> str:
     """Describe an unplanned exception about an input."""
     if isinstance(error, MemoryError):
         return f"{name}: needs more memory than it may take"
     if isinstance(error, RecursionError):
         return f"{name}: is nested too deep"
     if isinstance(error, OSError):
-        where = f" ({error.filename})" if error.filename and str(error.filename) != name else ""
-        return f"{name}: can't be read or worked on: {error.strerror or error}{where}"
-    return f"{name}: {describe_failure(error)}"
+        other = f" ({error.filename})" if error.filename and str(error.filename) != name else ""
+        return f"{name}: can't be read: {error.strerror or error}{other}"
+    return f"{name}: {describe_defect(error)}"
 
 
-def describe_failure(error: BaseException) -> str:
+def describe_defect(error: BaseException) -> str:
     """Describe a defect of ncc by type, message and location."""
     frames = extract_tb(error.__traceback__)
     location = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""

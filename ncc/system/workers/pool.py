@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, TypeVar
 from ncc.errors import NccError, OutputError
 from ncc.system.sandbox import confine as confinement
 from ncc.system.sandbox.limits import GIGABYTE, fair_share
-from ncc.system.sandbox.process import WatchedProcess, describe_exit, python_command, wait_for_answers
-from ncc.system.workers.failures import describe_failure, is_defect
+from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name
+from ncc.system.workers.failures import describe_defect, is_defect
 from ncc.system.workers.worker import ParentPipe, limit_memory
 
 ITEM_SECONDS = 300.0
@@ -31,7 +31,7 @@ _GRACE_S, _TICK_S, _MESSAGE_S = 2.0, 1.0, 30.0
 _MAX_STARTS = 3
 _AHEAD = 8
 """Items per worker that may be done before their turn comes."""
-_RESUME = "start again to go on where it stopped"
+_RESUME = "run the same command again to resume"
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
 
@@ -89,7 +89,7 @@ class _Worker(WatchedProcess):
         """Return kind and value of the next reply."""
         left = seconds
         try:
-            while not wait_for_answers([self], min(left, _TICK_S)):
+            while not self.has_answer(min(left, _TICK_S)):
                 left -= _TICK_S  # a longer tick is one in which all of us were stopped, as by Ctrl-Z
                 if left <= 0:
                     raise TimeoutError
@@ -101,8 +101,15 @@ class _Worker(WatchedProcess):
             return "late", f"took longer than {seconds:g} s"
         except (EOFError, OSError):
             self.wait(_GRACE_S)
-            return "ended", describe_exit(self.end())
+            return "ended", _describe_exit(self.end())
         return reply
+
+
+def _describe_exit(exit_code: int) -> str:
+    name = signal_name(exit_code)
+    if name is None:
+        return f"worker ended with exit code {exit_code}"
+    return f"worker killed ({name})" + (", probably out of memory; try fewer --jobs" if name == "SIGKILL" else "")
 
 
 class Pool:
@@ -271,7 +278,7 @@ def serve(memory_bytes: int) -> None:
             reply("memory", f"needs more memory than {memory_bytes / GIGABYTE:.3g} GB")
         except Exception as error:
             if is_defect(error):
-                reply("defect", describe_failure(error))
+                reply("defect", describe_defect(error))
             else:
                 reply("error", type(error)(*error.args))
 

@@ -1,6 +1,7 @@
 """The worker's side of `ncc.system.sandbox.process`: messages to and from its parent, its limits, and its end."""
 
 import os
+import resource
 import select
 import signal
 import sys
@@ -27,8 +28,7 @@ class ParentPipe:
         self._is_idle = threading.Event()
         signal.signal(signal.SIGTERM, _leave)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends its workers
-        if hasattr(select, "poll"):
-            threading.Thread(target=self._watch, daemon=True).start()
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def receive(self) -> bytes | None:
         """Return the next message; None when the parent has no more."""
@@ -62,10 +62,6 @@ class ParentPipe:
 
 def limit_memory(num_bytes: int) -> None:
     """Make the system refuse memory beyond a limit, and write no core dumps."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
     for kind, limit in ((resource.RLIMIT_DATA, num_bytes), (resource.RLIMIT_CORE, 0)):
         soft, hard = resource.getrlimit(kind)
         bounds = [bound for bound in (soft, hard, limit) if bound != resource.RLIM_INFINITY]

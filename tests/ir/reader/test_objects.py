@@ -11,7 +11,6 @@ import ncc
 from ncc.errors import InputError, IRError
 from tests.rooms import (
     InputFile,
-    Member,
     find_compiler,
     find_inputs,
     list_members,
@@ -119,12 +118,6 @@ def test_an_archive_of_one_module_is_that_module(tmp_path, objects):
 def test_members_of_one_name_are_numbered(objects):
     twice = _archive({"a.o": objects["add.o"]}) + _archive({"a.o": b"x"})[8:]
     assert [member.name for member in list_members(io.BytesIO(twice), "lib.a")] == ["a.o", "a.o#2"]
-
-
-def test_names_in_the_way_of_bsd():
-    name = b"sum of squares.o\0\0\0\0"
-    data = b"!<arch>\n%-48s%-10d`\n%s123" % (b"#1/%d" % len(name), len(name) + 3, name)
-    assert list_members(io.BytesIO(data), "lib.a") == [Member("sum of squares.o", 88, 3)]
 
 
 @pytest.mark.parametrize(
