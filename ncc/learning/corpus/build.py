@@ -9,7 +9,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -29,35 +28,26 @@ from ncc.system.files.pages import html_table
 from ncc.system.files.text import align_columns
 from ncc.system.files.writing import check_folder, folder_lock, write_atomically
 from ncc.system.workers.failures import failure_reason
-from ncc.system.workers.pool import ITEM_SECONDS, Pool, Task, cluster_executor, run_on_executor
+from ncc.system.workers.pool import ITEM_SECONDS, Pool, Task
 
 BATCH_FILES = 64
 """Files of a shard: what a killed worker loses at most."""
 
 _STEPS = ("compile", "read", "count")
+_HEADING = ("source", "files", "IR lines", "statements")
 
 
 @dataclass(frozen=True)
 class CorpusReport:
-    """Numbers of a recipe's files, lines and statements, and its failures.
+    """Numbers of a recipe's files, lines and statements, and its failures."""
 
-    Attributes:
-        files: Files read, per source.
-        lines: Lines of IR, per source.
-        statements: Statements, per source.
-        pairs: Ordered pairs of statements, per context width.
-        num_distinct: Distinct statements.
-        seconds: Seconds per step (compile, read, count), summed over the workers.
-        failures: Path → reason, for the files that could not be compiled or read, or over which workers died.
-    """
-
-    files: dict[str, int] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
-    statements: dict[str, int] = field(default_factory=dict)
-    pairs: dict[int, int] = field(default_factory=dict)
-    num_distinct: int = 0
-    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_STEPS, 0.0))
-    failures: dict[str, str] = field(default_factory=dict)
+    files: dict[str, int] = field(default_factory=dict)  # read, per source
+    lines: dict[str, int] = field(default_factory=dict)  # of IR, per source
+    statements: dict[str, int] = field(default_factory=dict)  # per source
+    pairs: dict[int, int] = field(default_factory=dict)  # ordered pairs of statements, per context width
+    num_distinct: int = 0  # statements
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_STEPS, 0.0))  # summed over the workers
+    failures: dict[str, str] = field(default_factory=dict)  # path → reason
 
     def add(self, other: "CorpusReport") -> None:
         """Add the report of other files, but for pairs and distinct statements."""
@@ -72,26 +62,21 @@ class CorpusReport:
         return f"CorpusReport({files} files, {statements} statements, {len(self.failures)} failures)"
 
     def _repr_html_(self) -> str:
-        rows = ((name, *(f"{part[name]:,}" for part in self._columns())) for name in self.files)
-        return html_table(repr(self), ("source", "files", "IR lines", "statements"), rows)
+        return html_table(repr(self), _HEADING, self._rows())
 
     def to_text(self) -> str:
         """Format a table with a row per source, and the sums."""
-        rows: list[tuple[str, ...]] = [("source", "files", "IR lines", "statements")]
-        rows += [(source, *(str(part[source]) for part in self._columns())) for source in self.files]
-        if len(self.files) > 1:
-            rows.append(("together", *(str(sum(part.values())) for part in self._columns())))
-        lines = [*align_columns(rows), f"{self.num_distinct} distinct statements"]
+        lines = [*align_columns([_HEADING, *self._rows()]), f"{self.num_distinct} distinct statements"]
         lines += [f"{pairs} pairs within {width} hop(s)" for width, pairs in self.pairs.items()]
-        counting = sum(self.seconds.get(step, 0.0) for step in ("read", "count"))
-        if counting:
+        if counting := sum(self.seconds.get(step, 0.0) for step in ("read", "count")):
             speed = sum(self.lines.values()) / counting
             lines.append(f"{speed:,.0f} IR lines/s a core read and counted; seconds: {self.seconds}")
-        lines.append(f"{len(self.failures)} files failed: see report.json")
-        return "\n".join(lines)
+        return "\n".join([*lines, f"{len(self.failures)} files failed: see report.json"])
 
-    def _columns(self) -> tuple[dict[str, int], ...]:
-        return self.files, self.lines, self.statements
+    def _rows(self) -> list[tuple[str, ...]]:
+        columns = self.files, self.lines, self.statements
+        rows = [(source, *(str(column[source]) for column in columns)) for source in self.files]
+        return rows if len(rows) <= 1 else [*rows, ("together", *(str(sum(column.values())) for column in columns))]
 
 
 @dataclass(frozen=True)
@@ -104,7 +89,7 @@ class Batch:
     compiler: CachingCompiler
 
     def task(self) -> Task:
-        """Make a task for a pool; compilers end themselves, each attempt and its header after their time."""
+        """Make a task for a pool; compilers end themselves, each attempt and its header after their time limit."""
         seconds = [
             sum(options.timeout_s * (2 if header else 1) for options, header in file.attempts) for file in self.files
         ]
@@ -170,8 +155,6 @@ def build_corpus(
     jobs: int | None = None,
     ir: str | Path | None = None,
     options: CompileOptions | None = None,
-    scheduler: str | None = None,
-    executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
     file_seconds: float = ITEM_SECONDS,
     memory_bytes: int | None = None,
@@ -192,14 +175,10 @@ def build_corpus(
         Batch(tuple(files[start : start + BATCH_FILES]), recipe, folder / "shards" / f"{number:06d}", compiler)
         for number, start in enumerate(range(0, len(files), BATCH_FILES))
     ]
-    with cluster_executor(scheduler, executor) as workers, folder_lock(folder, wait_s=0):
+    with folder_lock(folder, wait_s=0):
         _check_plan(folder, recipe, files)
         missing = [batch.task() for batch in batches if not (batch.shard / "report.json").exists()]
-        if workers:
-            work = run_on_executor(workers, missing)
-        else:
-            work = Pool(jobs or os.cpu_count() or 1, memory_bytes, file_seconds).run(missing)
-        with closing(work):
+        with closing(Pool(jobs or os.cpu_count() or 1, memory_bytes, file_seconds).run(missing)) as work:
             for done, _ in enumerate(work, len(batches) - len(missing) + 1):
                 if progress:
                     progress(f"{done} of {len(batches)} batches")

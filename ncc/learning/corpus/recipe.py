@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import ValidationError, convert
 
@@ -19,7 +19,10 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
 from ncc.learning.programs.ir_cache import Attempts
 
-_Table = TypeVar("_Table")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_Table = TypeVar("_Table", bound="DataclassInstance")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,32 +36,19 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One source of a corpus: files of a folder and the ways to compile them.
+    """One source of a corpus: files of a folder and the ways to compile them."""
 
-    Attributes:
-        name: Name in reports.
-        folder: Folder, searched recursively; environment variables are expanded.
-        patterns: Globs below the folder; empty takes every extension that ncc reads.
-        exclude: Globs of files to leave out.
-        optimization: Levels; each file is compiled at every one, or at one of them if ``one_level`` is set.
-        one_level: Choose the level by the file's name, so that a large source costs one compilation a file.
-        share: Fraction of the files to take, chosen by their names.
-        attempts: Attempts in order, until one compiles.
-        include_paths, defines: as for `CompileOptions`; relative paths are below ``folder``.
-        commands: A ``compile_commands.json`` below ``folder``, as CMake and others write: takes the files that it
-            names (and ``patterns`` match) with their header paths, macros, language standards and target features.
-    """
-
-    name: str
-    folder: str = "."
-    patterns: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    optimization: tuple[str, ...] = ("-O1",)
-    one_level: bool = False
-    share: float = 1.0
-    attempts: tuple[Attempt, ...] = (Attempt(),)
-    include_paths: tuple[str, ...] = ()
+    name: str  # in reports
+    folder: str  # searched recursively; environment variables are expanded
+    patterns: tuple[str, ...] = ()  # globs below the folder; none take every extension that ncc reads
+    exclude: tuple[str, ...] = ()  # globs of files to leave out
+    optimization: tuple[str, ...] = ("-O1",)  # each file is compiled at every level
+    one_level: bool = False  # or at one of them, chosen by its name
+    share: float = 1.0  # fraction of the files to take, chosen by their names
+    attempts: tuple[Attempt, ...] = (Attempt(),)  # in order, until one compiles
+    include_paths: tuple[str, ...] = ()  # as of `CompileOptions`; relative ones are below the folder
     defines: tuple[str, ...] = ()
+    # a compile_commands.json below the folder: takes the files that it names, and the patterns match, with their flags
     commands: str | None = None
 
     def __post_init__(self) -> None:
@@ -71,20 +61,12 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A corpus: its sources, how statements are abstracted, and how contexts are counted.
+    """A corpus: its sources, how statements are abstracted, and how contexts are counted."""
 
-    Attributes:
-        name: Name in reports.
-        sources: Sources of the files.
-        widths: Context sizes in hops; each gets counts of its own, from one compilation.
-        max_degree: Identifiers with more statements connect nothing; see `ncc.ir.graph.contexts.count_contexts`.
-        abstraction: Abstraction of the statements.
-    """
-
-    name: str
-    sources: tuple[Source, ...]
-    widths: tuple[int, ...] = (2,)
-    max_degree: int | None = None
+    name: str  # in reports
+    sources: tuple[Source, ...] = ()
+    widths: tuple[int, ...] = (2,)  # context sizes in hops; each gets counts of its own, from one compilation
+    max_degree: int | None = None  # see `ncc.ir.graph.contexts.count_contexts`
     abstraction: Abstraction = field(default_factory=Abstraction)
 
     def __post_init__(self) -> None:
@@ -117,81 +99,58 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
     A recipe may ``include`` others: it takes their sources, and counts them in its own way.
     """
     path = Path(path)
-    _check_path(path)
-    if path.is_dir():
-        return Recipe(name=path.resolve().name, sources=(Source(name=path.resolve().name, folder=str(path)),))
+    try:
+        if path.is_dir():
+            return Recipe(name=path.resolve().name, sources=(Source(name=path.resolve().name, folder=str(path)),))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputFileError(f"{path!s:.200}: can't be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
+        raise InputError(f"{path}: not a recipe in TOML: {error}") from error
     if path.resolve() in _including:
         raise InputError(f"{path}: includes itself, by way of the recipes that it includes")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
-        raise InputError(f"{path}: not a recipe in TOML: {error}") from error
-    try:
-        included = _value("include", table.pop("include", []), tuple[str, ...])
-        sources = tuple(_source(row, path.parent) for row in _value("source", table.pop("source", []), list[Any]))
+        included = convert(table.pop("include", []), tuple[str, ...])
+        sources = tuple(_source(row, path.parent) for row in convert(table.pop("source", []), list[dict[str, Any]]))
         abstraction = table.pop("abstraction", {})
-        if abstraction == "paper":
-            abstraction = Abstraction.paper()
-        else:
-            abstraction = _convert(abstraction, Abstraction, "abstraction")
+        abstraction = (
+            Abstraction.paper() if abstraction == "paper" else _convert(abstraction, Abstraction, "abstraction")
+        )
         for name in included:
             sources += load_recipe(path.parent / name, _including=_including | {path.resolve()}).sources
         if not sources:
             raise InputError("has no [[source]]")
         return _convert({"name": path.stem} | table, Recipe, "recipe", sources=sources, abstraction=abstraction)
+    except ValidationError as error:
+        raise InputError(f"{path}: include or source: {error}") from error
     except InputError as error:
         raise type(error)(f"{path}: {error}") from error
 
 
-def _value(key: str, value: object, kind: Any) -> Any:
-    """Convert a value; a string for a list would be taken letter by letter."""
-    try:
-        return convert(value, kind)
-    except ValidationError as error:
-        raise InputError(f"{key} is {value!r:.200}: {error}") from error
-
-
 def _convert(row: object, kind: type[_Table], noun: str, **values: Any) -> _Table:
     """Make a dataclass of a table and of values that are converted already; refuse other keys by name."""
-    hints = {key: hint for key, hint in get_type_hints(kind).items() if key not in values}
     if not isinstance(row, dict):
         raise InputError(f"{noun} is {row!r:.200}; expected a table")
-    if unknown := sorted(row.keys() - hints.keys()):
-        raise InputError(f"{noun}: unknown keys {unknown}; expected some of {', '.join(hints)}")
-    return kind(**{key: _value(f"{noun}: {key}", value, hints[key]) for key, value in row.items()}, **values)
-
-
-def _source(row: object, folder: Path) -> Source:
-    if not isinstance(row, dict) or "name" not in row or "folder" not in row:
-        raise InputError("a source lacks 'name', or 'folder'")
-    noun = f"source {row['name']}"
-    attempts = _value(f"{noun}: attempts", row.pop("attempts", [{}]), list[Any])
-    return _convert(row, Source, noun, attempts=tuple(_attempt(attempt, folder, noun) for attempt in attempts))
-
-
-def _attempt(row: object, folder: Path, noun: str) -> Attempt:
-    attempt = _convert(row, Attempt, f"{noun}: attempt")
-    if attempt.header is None:
-        return attempt
-    # an included recipe's header is named as the recipe itself names it, or cached IR would not be found
-    header = Path(os.path.normpath(folder / attempt.header))
-    _check_path(header)
-    if not header.is_file():
-        raise InputError(f"{noun}: {header!s:.200}: no such header")
-    return replace(attempt, header=str(header))
-
-
-def _check_path(path: Path) -> None:
-    """Refuse a name that no file can have: longer than the system takes, or with a NUL in it."""
+    keys = [key for key in kind.__dataclass_fields__ if key not in values]
+    if unknown := sorted(row.keys() - keys):
+        raise InputError(f"{noun}: unknown keys {unknown}; expected some of {', '.join(keys)}")
     try:
-        path.stat()
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputFileError(f"{path!s:.200}: can't be read: {reason}") from error
+        return replace(convert(row, kind), **values)
+    except ValidationError as error:
+        raise InputError(f"{noun}: {error}") from error
+
+
+def _source(row: dict[str, Any], folder: Path) -> Source:
+    noun = f"source {row.get('name', '')}".rstrip()
+    attempts = [_convert(attempt, Attempt, f"{noun}: attempt") for attempt in row.pop("attempts", [{}])]
+    for index, attempt in enumerate(attempts):
+        if attempt.header:
+            # an included recipe's header is named as the recipe itself names it, or cached IR would not be found
+            header = os.path.normpath(folder / attempt.header)
+            if not os.path.isfile(header):  # noqa: PTH113 - which refuses no name
+                raise InputError(f"{noun}: {header:.200}: no such header")
+            attempts[index] = replace(attempt, header=header)
+    return _convert(row, Source, noun, attempts=tuple(attempts))
 
 
 @dataclass(frozen=True)

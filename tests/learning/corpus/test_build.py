@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,9 +33,8 @@ def two_a_batch(monkeypatch):
     monkeypatch.setattr(building, "BATCH_FILES", 2)
 
 
-def _in_threads(recipe, folder, **options):
-    with ThreadPoolExecutor(2) as pool:
-        return build_corpus(recipe, folder, executor=pool, **options)
+def _build(recipe, folder, **options):
+    return build_corpus(recipe, folder, jobs=1, **options)
 
 
 def _counts(folder: Path, width: int = 2) -> CorpusCounts:
@@ -46,19 +45,12 @@ def _ir_of(code: Path, *patterns: str) -> Source:
     return Source(name="ir", folder=str(code), patterns=patterns or ("*.ll", "*.bc"))
 
 
-def test_threads_and_any_number_of_processes_give_the_same(code, tmp_path, two_a_batch, corpus_files):
-    recipe = load_recipe(code)
-    reports = [
-        build_corpus(recipe, tmp_path / "one", jobs=1),
-        build_corpus(recipe, tmp_path / "two", jobs=2),
-        _in_threads(recipe, tmp_path / "threads"),
-    ]
-    for report, name in zip(reports, ("one", "two", "threads"), strict=True):
-        assert corpus_files(tmp_path / name) == corpus_files(tmp_path / "one")
-        assert replace(report, seconds={}) == replace(reports[0], seconds={})
-    assert list(corpus_files(tmp_path / "one")) == ["width-2/counts.json", "width-2/counts.safetensors"]
-    assert reports[0].failures == {}
-    assert reports[0].files == {"code": 6}
+def test_any_number_of_processes_gives_the_same(code, tmp_path, two_a_batch, corpus_files):
+    one, two = (build_corpus(load_recipe(code), tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2))
+    assert corpus_files(tmp_path / "1") == corpus_files(tmp_path / "2")
+    assert list(corpus_files(tmp_path / "1")) == ["width-2/counts.json", "width-2/counts.safetensors"]
+    assert replace(one, seconds={}) == replace(two, seconds={})
+    assert (one.failures, one.files) == ({}, {"code": 6})
 
 
 def test_a_report_is_a_table_for_people():
@@ -92,7 +84,7 @@ def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
         recipe = Recipe(
             name="r", sources=(_ir_of(code, "saxpy*.ll", "tree*.ll"),), abstraction=Abstraction(**abstraction)
         )
-        _in_threads(recipe, tmp_path / name)
+        _build(recipe, tmp_path / name)
         assert load_abstraction([tmp_path / name]) == recipe.abstraction
         return _counts(tmp_path / name)
 
@@ -106,7 +98,7 @@ def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
 
 def test_only_missing_shards_are_made_again(code, tmp_path, two_a_batch, corpus_files):
     recipe, seen = replace(load_recipe(code), widths=(1, 2)), list[str]()
-    whole = _in_threads(recipe, tmp_path)
+    whole = _build(recipe, tmp_path)
     files = corpus_files(tmp_path)
     kept = [path for path in sorted((tmp_path / "shards" / "000001").rglob("*")) if path.is_file()]
     stamps = [path.stat().st_mtime_ns for path in kept]
@@ -115,25 +107,20 @@ def test_only_missing_shards_are_made_again(code, tmp_path, two_a_batch, corpus_
     (tmp_path / "shards" / "000002" / "report.json").unlink()
     (tmp_path / "width-2" / "counts.json").unlink()
     shutil.rmtree(tmp_path / "width-1")
-    again = _in_threads(recipe, tmp_path, progress=seen.append)
+    again = _build(recipe, tmp_path, progress=seen.append)
     assert corpus_files(tmp_path) == files
     assert replace(again, seconds={}) == replace(whole, seconds={})
     assert seen == ["2 of 3 batches", "3 of 3 batches"]
     assert [path.stat().st_mtime_ns for path in kept] == stamps
 
 
-class Idle(ThreadPoolExecutor):
-    def submit(self, *_: object, **__: object) -> Future:
-        raise AssertionError("there is nothing to do")
-
-
 def test_bad_files_are_reported_and_the_rest_is_counted(code, tmp_path, corpus_files):
-    _in_threads(load_recipe(code), tmp_path / "good")
+    _build(load_recipe(code), tmp_path / "good")
     (code / "empty.ll").write_text("")
     (code / "broken.c").write_text("int f( {\n")
     (code / "rubbish.bc").write_bytes(os.urandom(100))
     (code / "wrong.ll").write_text("define i32 @f() {\n  ret i32 %x\n")
-    report = _in_threads(load_recipe(code), tmp_path / "bad")
+    report = _build(load_recipe(code), tmp_path / "bad")
     assert corpus_files(tmp_path / "bad") == corpus_files(tmp_path / "good")
     assert {Path(path).name for path in report.failures} == {"empty.ll", "broken.c", "rubbish.bc", "wrong.ll"}
     assert "broken.c:1:" in report.failures[str(code / "broken.c")]
@@ -147,16 +134,16 @@ def test_a_disk_that_can_not_be_written_stops_the_build_rather_than_fail_every_f
     monkeypatch.setattr(building, "check_folder", lambda *_: None)  # it breaks after the check
     (tmp_path / "ir").write_text("a file where a folder should be\n")
     with refuses(OutputError, tmp_path / "ir"):
-        _in_threads(load_recipe(code), tmp_path / "out", ir=tmp_path / "ir")
+        _build(load_recipe(code), tmp_path / "out", ir=tmp_path / "ir")
     assert not (tmp_path / "out" / "report.json").exists()
     (tmp_path / "ir").unlink()
-    assert _in_threads(load_recipe(code), tmp_path / "out", ir=tmp_path / "ir").failures == {}
+    assert _build(load_recipe(code), tmp_path / "out", ir=tmp_path / "ir").failures == {}
 
 
 @pytest.mark.parametrize("change", ["widths", "degree", "callees", "source", "a new file"])
 def test_another_recipe_does_not_go_into_the_same_folder(code, tmp_path, change):
     recipe = load_recipe(code)
-    _in_threads(recipe, tmp_path / "out")
+    _build(recipe, tmp_path / "out")
     if change == "a new file":
         (code / "new.c").write_text("int f(void) { return 1; }\n")
     other = {
@@ -167,29 +154,29 @@ def test_another_recipe_does_not_go_into_the_same_folder(code, tmp_path, change)
         "a new file": recipe,
     }[change]
     with refuses(InputError, tmp_path / "out", "recipe"):
-        _in_threads(other, tmp_path / "out")
+        _build(other, tmp_path / "out")
 
 
 @pytest.mark.parametrize("content", ["", "[1]"])
 def test_a_damaged_plan_is_refused_in_words(code, tmp_path, content):
     (tmp_path / "plan.json").write_text(content)
     with refuses(InputError, tmp_path, "recipe"):
-        _in_threads(load_recipe(code), tmp_path)
+        _build(load_recipe(code), tmp_path)
 
 
 @pytest.mark.parametrize("content", ["", '{"files": 3}', "[" * 100_000, None])
 def test_a_damaged_shard_is_refused_by_name_and_can_be_made_again(code, tmp_path, content):
     recipe = load_recipe(code)
-    first = _in_threads(recipe, tmp_path)
+    first = _build(recipe, tmp_path)
     shard = tmp_path / "shards" / "000000"
     if content is None:
         (shard / "width-2" / "counts.safetensors").write_bytes(b"\xff" * 100)
     else:
         (shard / "report.json").write_text(content)
     with refuses(AssetError, shard):
-        _in_threads(recipe, tmp_path)
+        _build(recipe, tmp_path)
     shutil.rmtree(shard)
-    assert replace(_in_threads(recipe, tmp_path), seconds={}) == replace(first, seconds={})
+    assert replace(_build(recipe, tmp_path), seconds={}) == replace(first, seconds={})
 
 
 def test_no_file_is_refused(tmp_path):
@@ -201,7 +188,7 @@ def test_no_file_is_refused(tmp_path):
 
 def test_a_kill_while_the_shards_are_added_up_is_made_good(code, tmp_path, two_a_batch, monkeypatch, corpus_files):
     recipe = load_recipe(code)
-    _in_threads(recipe, tmp_path / "whole")
+    _build(recipe, tmp_path / "whole")
 
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
@@ -209,9 +196,10 @@ def test_a_kill_while_the_shards_are_added_up_is_made_good(code, tmp_path, two_a
     with monkeypatch.context() as patch:
         patch.setattr(building, "sum_counts", killed)
         with pytest.raises(KeyboardInterrupt):
-            _in_threads(recipe, tmp_path / "out")
-    with Idle(1) as pool:
-        build_corpus(recipe, tmp_path / "out", executor=pool)
+            _build(recipe, tmp_path / "out")
+    seen: list[str] = []
+    _build(recipe, tmp_path / "out", progress=seen.append)
+    assert not seen  # no batch is done again
     assert corpus_files(tmp_path / "out") == corpus_files(tmp_path / "whole")
 
 
