@@ -15,7 +15,7 @@ from tests.rooms import devices_load_samples as load_samples
 @pytest.fixture(scope="session")
 def published() -> Callable[[Platform], DeviceMappingSamples]:
     """Loader of the published tables; skips where there is no local copy."""
-    missing = [str(file.path) for file in verify("devmap").files if file.state is FileState.MISSING]
+    missing = [str(path) for path, state in verify("devmap").items() if state is FileState.MISSING]
     if missing:
         pytest.skip(f"no local copy of the dataset devmap: {', '.join(missing)} (set NCC_DATA)")
     return load_samples

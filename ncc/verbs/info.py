@@ -54,7 +54,10 @@ def data_list_command() -> Answer:
     """List the datasets, where they come from and whether you have them."""
     from ncc.learning.data.registry import dataset_names, describe, verify
 
-    rows = [(name, "here" if verify(name).usable else "missing", describe(name).title) for name in dataset_names()]
+    rows = [
+        (name, "here" if all(state.is_usable for state in verify(name).values()) else "missing", describe(name).title)
+        for name in dataset_names()
+    ]
     return Answer(text=Rows(rows, ("name", "state", "title")))
 
 
@@ -81,6 +84,6 @@ def data_verify_command(name: Name, *, data: DataFolder | None = None) -> Answer
     """
     from ncc.learning.data.registry import verify
 
-    state = verify(name, data)
-    rows = [(status.state.value, str(status.path)) for status in state.files]
-    return Answer(text=Rows(rows, ("state", "file")), is_failed=not state.usable)
+    states = verify(name, data)
+    rows = [(state.value, str(path)) for path, state in states.items()]
+    return Answer(text=Rows(rows, ("state", "file")), is_failed=not all(state.is_usable for state in states.values()))

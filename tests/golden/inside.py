@@ -30,9 +30,7 @@ def shipped_kernels() -> list[Path]:
 
 def missing_data(dataset: str, name: str) -> str | None:
     """Says what of a dataset is not there; None if all of it is."""
-    missing = [
-        file.path for file in verify(dataset).files if file.state is FileState.MISSING and name in file.path.name
-    ]
+    missing = [path for path, state in verify(dataset).items() if state is FileState.MISSING and name in path.name]
     return f"no local copy of {missing[0]} (set NCC_DATA)" if missing else None
 
 

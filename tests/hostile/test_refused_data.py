@@ -136,7 +136,7 @@ SOURCE = '[[source]]\nname = "a"\nfolder = "."\n'
         "share": (SOURCE + "share = 99999999999999", ["share is 9"]),
         "NUL": ('include = ["a\\u0000b"]\n' + SOURCE, ["null"]),
         "long name": ('include = ["' + "x" * 5_000 + '"]\n' + SOURCE, ["too long"]),
-        "long header": (SOURCE + 'attempts = [{ header = "' + "x" * 5_000 + '" }]', ["too long"]),
+        "long header": (SOURCE + 'attempts = [{ header = "' + "x" * 5_000 + '" }]', ["no such header"]),
         "fields": ("abstraction = { max_struct_fields = 99999999999 }\n" + SOURCE, ["max_struct_fields"]),
     }.values(),
 )

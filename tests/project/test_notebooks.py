@@ -81,8 +81,8 @@ def test_notebook_runs_without_data(path: Path, tmp_path: Path, monkeypatch: pyt
 @pytest.mark.full
 @pytest.mark.parametrize("stem", DATASETS)
 def test_notebook_runs_with_data(stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    files = [file for name in DATASETS[stem] for file in verify(name).files]
-    missing = [str(file.path) for file in files if file.state is FileState.MISSING]
+    states = [item for name in DATASETS[stem] for item in verify(name).items()]
+    missing = [str(path) for path, state in states if state is FileState.MISSING]
     if missing:
         pytest.skip(f"no local copy of {', '.join(missing)} (set NCC_DATA)")
     (path,) = (path for path in NOTEBOOKS if path.stem == stem)

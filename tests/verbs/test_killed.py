@@ -123,7 +123,7 @@ def _scores(folder: Path) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def _devmap() -> None:
-    missing = [str(file.path) for file in verify("devmap").files if file.state is FileState.MISSING]
+    missing = [str(path) for path, state in verify("devmap").items() if state is FileState.MISSING]
     if missing:
         pytest.skip(f"no local copy of the dataset devmap: {', '.join(missing)} (set NCC_DATA)")
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.full  # reads the kernels of 680 rows
 
 @pytest.fixture(scope="module")
 def real(published: Any) -> tuple[DeviceMappingSamples, KernelFeatures]:
-    missing = [file for file in verify("legacy_ir").files if file.state is FileState.MISSING]
+    missing = [path for path, state in verify("legacy_ir").items() if state is FileState.MISSING]
     if missing:
         pytest.skip("no local copy of the dataset legacy_ir (set NCC_DATA)")
     samples = published("amd")

@@ -10,8 +10,9 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, NamedTuple, Self, cast
+from typing import IO, BinaryIO, NamedTuple, cast
 
 from ncc.errors import DataError, OutputError
 from ncc.system.files.writing import folder_lock
@@ -46,7 +47,7 @@ def iter_members(
     """Read the files of a tar archive one after the other, in memory only."""
     path = Path(archive)
     try:
-        with path.open("rb") as file, _Limited(_decompressed(file), path, budget) as limited:
+        with path.open("rb") as file, closing(_Limited(_decompressed(file), path, budget)) as limited:
             with tarfile.open(fileobj=cast(IO[bytes], limited), mode="r:", tarinfo=_Member) as tar:
                 for count, member in enumerate(tar, 1):
                     if count > budget.members:
@@ -102,10 +103,8 @@ class _Limited:
     def __init__(self, stream: BinaryIO, archive: Path, budget: Budget) -> None:
         self._stream, self._archive, self._budget = stream, archive, budget
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close the stream."""
         self._stream.close()
 
     def read(self, size: int = -1) -> bytes:

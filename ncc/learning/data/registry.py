@@ -8,7 +8,6 @@ import functools
 import hashlib
 import logging
 import os
-import re
 import tomllib
 from dataclasses import dataclass
 from enum import Enum
@@ -25,47 +24,6 @@ logger = logging.getLogger(__name__)
 Folder = str | os.PathLike[str] | None
 """Folder that holds one sub-folder per dataset; None stands for NCC_DATA, and without it for the cache folder."""
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class DatasetFile:
-    """One file of a dataset.
-
-    Attributes:
-        path: Path below the data folder, with forward slashes.
-        sha256: Checksum of the content that the project's figures were measured on, 64 hex digits.
-        size_bytes: Size in bytes.
-        exact: Whether only that content will do. False for an archive that users may have packed themselves: other
-            content is then accepted, and reported as such by `verify`.
-    """
-
-    path: str
-    sha256: str
-    size_bytes: int
-    exact: bool = True
-
-    def __post_init__(self) -> None:
-        parts = PurePosixPath(self.path)
-        if parts.is_absolute() or ".." in parts.parts or "\\" in self.path or not parts.name:
-            raise DataError(f"dataset file {self.path!r}: expected a relative path without '..'")
-        if not _SHA256.fullmatch(self.sha256):
-            raise DataError(f"dataset file {self.path!r}: {self.sha256!r} is not a lower-case SHA-256")
-
-    @property
-    def name(self) -> str:
-        """The file's name without its folder."""
-        return PurePosixPath(self.path).name
-
-    def inspect(self, folder: Folder = None) -> "FileStatus":
-        """Look for the file and compare its checksum."""
-        path = data_folder(folder) / self.path
-        if not path.is_file():
-            return FileStatus(path=path, state=FileState.MISSING)
-        if path.stat().st_size == self.size_bytes and _sha256(path) == self.sha256:
-            return FileStatus(path=path, state=FileState.OK)
-        return FileStatus(path=path, state=FileState.DIFFERENT if self.exact else FileState.OTHER_CONTENT)
-
 
 class FileState(Enum):
     """State of a file in its place."""
@@ -75,82 +33,43 @@ class FileState(Enum):
     DIFFERENT = "checksum mismatch"
     MISSING = "missing"
 
-
-@dataclass(frozen=True, kw_only=True)
-class FileStatus:
-    """Path of a file, and its state."""
-
-    path: Path
-    state: FileState
-
-
-@dataclass(frozen=True, kw_only=True)
-class DatasetStatus:
-    """The state of each file of a dataset, in the card's order."""
-
-    name: str
-    files: tuple[FileStatus, ...]
-
     @property
-    def usable(self) -> bool:
-        """Whether every file is there with content that the registry accepts."""
-        return all(file.state in (FileState.OK, FileState.OTHER_CONTENT) for file in self.files)
+    def is_usable(self) -> bool:
+        """Whether the file is there with content that the registry accepts."""
+        return self in (FileState.OK, FileState.OTHER_CONTENT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetFile:
+    """One file of a dataset, and the content that the project's figures were measured on."""
+
+    path: str  # below the data folder, with forward slashes
+    sha256: str
+    size_bytes: int
+    exact: bool = True  # False for an archive that users may have packed themselves: other content is accepted
+
+    def find(self, folder: Folder = None) -> tuple[Path, FileState]:
+        """Look for the file and compare its checksum."""
+        path = data_folder(folder) / self.path
+        if not path.is_file():
+            return path, FileState.MISSING
+        if path.stat().st_size == self.size_bytes and _sha256(path) == self.sha256:
+            return path, FileState.OK
+        return path, FileState.DIFFERENT if self.exact else FileState.OTHER_CONTENT
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetCard:
-    """Content, origin and terms of a dataset.
-
-    Attributes:
-        name: Name in the registry.
-        title: One line that says what it holds.
-        papers: Publications, oldest first.
-        licence: Its terms, and what follows from them.
-        source: The project that publishes it, and the folder inside.
-        num_samples: Number of samples.
-        sample: Meaning of one sample.
-        files: Its files.
-    """
+    """Content, origin and terms of a dataset."""
 
     name: str
-    title: str
-    papers: tuple[str, ...]
-    licence: str
-    source: str
+    title: str  # one line that says what it holds
+    papers: tuple[str, ...]  # oldest first
+    licence: str  # its terms, and what follows from them
+    source: str  # the project that publishes it, and the folder inside
     num_samples: int
-    sample: str
+    sample: str  # meaning of one sample
     files: tuple[DatasetFile, ...]
-
-    def locate(self, filename: str, folder: Folder = None) -> Path:
-        """Return the path of a file, its checksum verified (once a process)."""
-        file = next((file for file in self.files if file.name == filename), None)
-        if file is None:
-            names = ", ".join(file.name for file in self.files)
-            raise InputError(f"dataset {self.name!r} has no file {filename!r}; expected one of {names}")
-        status = file.inspect(folder)
-        path = status.path
-        if status.state is FileState.MISSING:
-            raise DataError(
-                f"{path}: missing. ncc can't download it: get it from {self.source} (licence: {self.licence}) and put "
-                f"it there, or set NCC_DATA to the folder that holds {file.path}"
-            )
-        if status.state is FileState.DIFFERENT:
-            raise DataError(
-                f"{path}: checksum mismatch: found sha256 {_sha256(path)} ({path.stat().st_size} bytes), expected "
-                f"{file.sha256} ({file.size_bytes} bytes). The file is damaged or of another version: "
-                f"get it again from {self.source}"
-            )
-        if status.state is FileState.OTHER_CONTENT:
-            logger.info("%s: not the content that the project's figures were measured on", path)
-        return path
-
-    def verify(self, folder: Folder = None) -> DatasetStatus:
-        """Inspect every file, without raising for what is amiss."""
-        return DatasetStatus(name=self.name, files=tuple(file.inspect(folder) for file in self.files))
-
-    def fetch(self, folder: Folder = None) -> tuple[Path, ...]:
-        """Return the path of every file; for one that is missing, the error says where to get it."""
-        return tuple(self.locate(file.name, folder) for file in self.files)
 
 
 @functools.cache
@@ -175,17 +94,36 @@ def describe(name: str) -> DatasetCard:
 
 def locate(name: str, filename: str, folder: Folder = None) -> Path:
     """Return the path of a dataset's file, its checksum verified (once a process)."""
-    return describe(name).locate(filename, folder)
+    card = describe(name)
+    files = {PurePosixPath(file.path).name: file for file in card.files}
+    if filename not in files:
+        raise InputError(f"dataset {name!r} has no file {filename!r}; expected one of {', '.join(files)}")
+    file = files[filename]
+    path, state = file.find(folder)
+    if state is FileState.MISSING:
+        raise DataError(
+            f"{path}: missing. ncc can't download it: get it from {card.source} (licence: {card.licence}) and put "
+            f"it there, or set NCC_DATA to the folder that holds {file.path}"
+        )
+    if state is FileState.DIFFERENT:
+        raise DataError(
+            f"{path}: checksum mismatch: found sha256 {_sha256(path)} ({path.stat().st_size} bytes), expected "
+            f"{file.sha256} ({file.size_bytes} bytes). The file is damaged or of another version: "
+            f"get it again from {card.source}"
+        )
+    if state is FileState.OTHER_CONTENT:
+        logger.info("%s: not the content that the project's figures were measured on", path)
+    return path
 
 
-def verify(name: str, folder: Folder = None) -> DatasetStatus:
-    """Inspect every file of a dataset, without raising for what is amiss."""
-    return describe(name).verify(folder)
+def verify(name: str, folder: Folder = None) -> dict[Path, FileState]:
+    """Return the state of every file of a dataset, in the card's order, without raising for what is amiss."""
+    return dict(file.find(folder) for file in describe(name).files)
 
 
 def fetch(name: str, folder: Folder = None) -> tuple[Path, ...]:
     """Return the path of every file of a dataset; for one that is missing, the error says where to get it."""
-    return describe(name).fetch(folder)
+    return tuple(locate(name, PurePosixPath(file.path).name, folder) for file in describe(name).files)
 
 
 def extracted(name: str, filename: str, folder: Folder = None) -> Path:

@@ -50,9 +50,8 @@ def test_members_in_order(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("name", ["../up", "ir/../../up", "/etc/up", "ir\\..\\up", "C:/up"])
 def test_escaping_member_is_refused_by_name(tmp_path: Path, name: str) -> None:
     archive = make_archive(tmp_path / "bad.tar.xz", {"ir/a.ll": b"", name: b"boo"})
-    with refuses(DataError, "leads out of the archive") as caught:
+    with refuses(DataError, "leads out of the archive", repr(name)):
         list(iter_members(archive, ".ll"))
-    assert repr(name) in str(caught.value)
     with refuses(DataError, "leads out of the archive"):
         extract_archive(archive, tmp_path / "out" / "ir")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["bad.tar.xz"]
@@ -66,23 +65,13 @@ def test_links_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["bz2", "xz", "gz"])
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.95])
-def test_truncated_archive_is_refused(tmp_path: Path, suffix: str, share: float) -> None:
+@pytest.mark.parametrize("damage", [0.0, 0.01, 0.5, 0.95, None])
+def test_a_truncated_or_damaged_archive_is_refused(tmp_path: Path, suffix: str, damage: float | None) -> None:
     archive = make_archive(tmp_path / f"ir.tar.{suffix}")
-    content = archive.read_bytes()
-    archive.write_bytes(content[: int(len(content) * share)])
-    with refuses(DataError, "ir.tar.", "damaged or truncated archive"):
-        list(iter_members(archive))
-
-
-@pytest.mark.parametrize("suffix", ["bz2", "xz", "gz"])
-def test_damaged_archive_is_refused(tmp_path: Path, suffix: str) -> None:
-    archive = make_archive(tmp_path / f"ir.tar.{suffix}")
-    content = bytearray(archive.read_bytes())
-    middle = len(content) // 2
-    content[middle : middle + 64] = bytes(64)
-    archive.write_bytes(content)
-    with refuses(DataError, "damaged or truncated"):
+    content, middle = archive.read_bytes(), archive.stat().st_size // 2
+    cut = content[:middle] + bytes(64) + content[middle + 64 :]
+    archive.write_bytes(cut if damage is None else content[: int(len(content) * damage)])
+    with refuses(DataError, archive, "damaged or truncated archive"):
         list(iter_members(archive))
 
 
@@ -108,7 +97,7 @@ def test_extended_headers_are_looked_at_before_they_are_searched(
 ) -> None:
     # tarfile, which takes a minute for the first, must not get to see them
     monkeypatch.setattr(tarfile.TarInfo, "_proc_pax", lambda *_: pytest.fail("tarfile was asked"))
-    with pytest.raises(DataError, match=reason):
+    with refuses(DataError, reason):
         list(iter_members(pax(tmp_path / "bad.tar", body, kind)))
 
 
@@ -122,11 +111,6 @@ def test_records_for_all_members_are_few(tmp_path: Path) -> None:
         list(iter_members(pax(tmp_path / "bad.tar", records, tarfile.XGLTYPE, 2)))
 
 
-def test_missing_archive_is_refused(tmp_path: Path) -> None:
-    with refuses(DataError, "no such archive"):
-        list(iter_members(tmp_path / "gone.tar.xz"))
-
-
 def test_extract_once(tmp_path: Path) -> None:
     archive, target = make_archive(tmp_path / "ir.tar.xz"), tmp_path / "cache" / "key"
     assert extract_archive(archive, target) == target
@@ -134,6 +118,8 @@ def test_extract_once(tmp_path: Path) -> None:
     assert found == FILES
     (target / "ir" / "mark").touch()
     archive.unlink()
+    with refuses(DataError, "no such archive"):
+        list(iter_members(archive))
     assert extract_archive(archive, target) == target  # kept, the archive not even opened
     assert (target / "ir" / "mark").exists()
 

@@ -44,7 +44,8 @@ def has_its_data(block: Block) -> bool:
     """Whether the datasets that a block needs are here, or the driver of the extra "measure"."""
     needed = re.search(r"needs (\w+(?:, \w+)*)", block.why)
     names = needed[1].split(", ") if needed else []
-    return all(can_measure() if name == "measure" else verify(name).usable for name in names)
+    states = [state for name in names if name != "measure" for state in verify(name).values()]
+    return all(state.is_usable for state in states) and ("measure" not in names or can_measure())
 
 
 @cache
