@@ -2,7 +2,6 @@
 
 import gzip
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -144,11 +143,6 @@ def test_a_header_before_a_file_is_kept_with_it(source, compiler, tmp_path, no_c
 # ---- builds
 
 
-def _build(recipe, out, **options):
-    with ThreadPoolExecutor(2) as pool:
-        return build_corpus(recipe, out, executor=pool, **options)
-
-
 @pytest.fixture
 def recipe(code):
     (code / "broken.c").write_text("int f( {\n")
@@ -159,10 +153,10 @@ def recipe(code):
 
 
 def test_a_build_from_kept_ir_is_that_from_compiled_ir(recipe, tmp_path, corpus_files, no_compiler):
-    without = _build(recipe, tmp_path / "without")
-    first = _build(recipe, tmp_path / "first", ir=tmp_path / "ir")
+    without = build_corpus(recipe, tmp_path / "without", jobs=1)
+    first = build_corpus(recipe, tmp_path / "first", jobs=1, ir=tmp_path / "ir")
     no_compiler()
-    second = _build(recipe, tmp_path / "second", ir=tmp_path / "ir")
+    second = build_corpus(recipe, tmp_path / "second", jobs=1, ir=tmp_path / "ir")
     assert corpus_files(tmp_path / "without") == corpus_files(tmp_path / "first") == corpus_files(tmp_path / "second")
     for report in (first, second):
         assert (report.files, report.lines) == (without.files, without.lines)
