@@ -44,12 +44,12 @@ from ncc.kernels.measure.arguments import (
     num_bytes,
     read_annotations,
 )
-from ncc.kernels.measure.opencl import Device, choose_devices, list_devices, open_device
+from ncc.kernels.measure.opencl import Device, choose_devices, open_device
 from ncc.kernels.measure.sources import SHIPPED_KERNELS, find_kernels
-from ncc.kernels.measure.sweep import LaunchSelector, covariance
-from ncc.kernels.measure.table import COLUMNS, LaunchTimes, MeasuredTable, MeasuredTime
+from ncc.kernels.measure.sweep import LaunchSelector, Sweep
+from ncc.kernels.measure.table import COLUMNS, LaunchTimes, MeasuredTime, load_rows
 from ncc.kernels.measure.table import read_times as devices_read_times
-from ncc.kernels.measure.timing import KernelTimer, TimingRequest, time_launch
+from ncc.kernels.measure.timing import time_launch
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build
 from ncc.learning.corpus.build import Batch, CorpusReport, build_corpus

@@ -59,10 +59,8 @@ def measure_kernels(
     device: Devices | None = None,
     sizes: Sizes = "1K:16M",
     wgsize: Wgsizes = "64,256",
-    budget: Minutes | None = None,
     timeout: Seconds = 30.0,
     measurement_time: Seconds = 1.0,
-    seed: int = 204,
     progress: Progress | None = None,
 ) -> "Measurements":
     """Time OpenCL kernels on your devices; run again with the same table to resume after a stop.
@@ -76,10 +74,8 @@ def measure_kernels(
         device: Numbers in ``ncc devices``, from 1, or parts of names; default all devices.
         sizes: Work-items: a range in steps of 4, a list, or the numbers.
         wgsize: Work-items per work-group, likewise.
-        budget: Stop after so many minutes; default when all is measured.
         timeout: Time limit for a kernel at one size on one device, compilation included.
         measurement_time: Longest time to repeat one size for a median within 5%.
-        seed: Random seed of the arguments.
         progress: Called with a line of text after each kernel.
 
     Raises:
@@ -107,9 +103,6 @@ def calibrate(
     device: Devices | None = None,
     sizes: Sizes = "1K:1M",
     wgsize: Wgsizes = "64,256",
-    timeout: Seconds = 30.0,
-    measurement_time: Seconds = 0.3,
-    seed: int = 204,
     card: Card | None = None,
     progress: Progress | None = None,
 ) -> "TimesHead":
@@ -122,9 +115,6 @@ def calibrate(
         device: Numbers in ``ncc devices``, from 1, or parts of names; default all devices.
         sizes: Work-items: a range in steps of 4, a list, or the numbers.
         wgsize: Work-items per work-group, likewise.
-        timeout: Time limit for a kernel at one size on one device, compilation included.
-        measurement_time: Longest time to repeat one size for a median within 5%.
-        seed: Random seed of the arguments and of training.
         card: Additional fields of the card, such as the command.
         progress: Called with a line of text after each launch.
 

@@ -240,7 +240,6 @@ NO_FOLDER: Refusals = {"folder": (NOWHERE,)}
 NO_OUTPUT: Refusals = {"output": ("@file",)}
 BENCH: Refusals = {
     "kernels": ([NOWHERE],), "device": (("ZX 81",),), "sizes": ("many", (0,)), "wgsize": ((0,),),
-    "budget": (0,), "timeout": (0,), "measurement_time": (0,),
 }
 
 PER_INPUT = (
@@ -473,9 +472,9 @@ TRAINERS = (
     Case("train_classifier", "train classify", inputs=(None, "@out"), refuses=NO_DATA),
     Case(
         "measure_kernels", "measure", inputs=(["@kernels"], "@out.parquet"),
-        refuses={**BENCH, "output": ("@file/a.parquet",)},
+        refuses={**BENCH, "timeout": (0,), "measurement_time": (0,), "output": ("@file/a.parquet",)},
     ),
-    Case("calibrate", inputs=("@out",), refuses={**BENCH, **NO_OUTPUT}),
+    Case("calibrate", inputs=("@out",), refuses={**BENCH, "budget": (0,), **NO_OUTPUT}),
 )
 # fmt: on
 

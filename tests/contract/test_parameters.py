@@ -19,8 +19,8 @@ from tests.support.tiny import Tiny
 FUNCTIONS = [name for name in ncc.__all__ if inspect.isfunction(getattr(ncc, name))]
 
 NOT_COVERED: Mapping[str, set[str]] = {
-    "calibrate": {"card", "progress", "seed"},
-    "measure_kernels": {"progress", "seed"},
+    "calibrate": {"card", "progress"},
+    "measure_kernels": {"progress"},
     "predict_gpu": {"program_args"},
     "train_classifier": {"mixed_precision"},
     "train_coarsening": {"card", "embedding", "seed"},

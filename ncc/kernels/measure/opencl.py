@@ -2,10 +2,8 @@
 
 import os
 import re
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -83,25 +81,22 @@ def list_devices() -> list[Device]:
 
 
 def choose_devices(names: Sequence[str] | None, progress: Callable[[str], None] | None = None) -> list[Device]:
-    """Devices by number in the list, from 1, or by part of their names; None for all that compile anything."""
+    """Devices by number in the list, from 1, or by part of their names; None for all. Those that compile nothing go."""
     devices = list_devices()
-    chosen = [_find_device(devices, name) for name in names or ()]
-    for position, device in enumerate(chosen):
-        if device in chosen[:position]:
-            raise InputError(f"device {device.name!r} is named twice, by {', '.join(names or ())}")
     import pyopencl as cl
 
-    usable = []
-    for device in chosen or devices:
+    usable, failed = [], []
+    for device in dict.fromkeys(_find_device(devices, name) for name in names) if names else devices:
         try:
             cl.Program(cl.Context([open_device(device.name)]), _TRIVIAL).build()
             usable.append(device)
         except cl.Error as error:
-            reason = f"{device.name} compiles no OpenCL C at all: {compiler_error(error)}"
-            if chosen or (device == devices[-1] and not usable):
-                raise NccError(reason) from error
-            if progress:
-                progress(f"passed over: {reason}")
+            failed.append(f"{device.name} compiles no OpenCL C at all: {compiler_error(error)}")
+    if not usable:
+        raise NccError("; ".join(failed))
+    if progress:
+        for reason in failed:
+            progress(f"passed over: {reason}")
     return usable
 
 
@@ -120,20 +115,6 @@ def compiler_error(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = _LOCATION.sub(r"line \1: ", next((line for line in lines if "error:" in line), lines[-1]))
     return f"{reason} ({_NEW_PROCESSOR})" if "unknown target CPU" in reason else reason
-
-
-@contextmanager
-def silence() -> Iterator[None]:
-    """Discard what a driver's compiler prints by itself; its errors bring their messages with them."""
-    sys.stderr.flush()
-    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(stderr, 2)
-        os.close(stderr)
-        os.close(nowhere)
 
 
 def open_device(name: str) -> Any:

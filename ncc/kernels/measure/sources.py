@@ -51,16 +51,17 @@ def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]
     kernels: list[KernelSource] = []
     failed: dict[str, str] = {}
     for item in find_inputs(inputs):
-        if item.name not in inputs and not item.name.endswith(_EXTENSIONS):
-            continue
         try:
-            if item.error or not item.name.endswith(_EXTENSIONS):
-                raise InputError(item.error or f"{item.name}: not OpenCL C; expected a file that ends in .cl")
-            kernels += _read_kernels(item.name)
+            if item.error:
+                raise InputError(item.error)
+            if item.name.endswith(_EXTENSIONS):
+                kernels += _read_kernels(item.name)
         except (CompileError, InputError) as error:
             failed[item.name] = str(error)
     if not kernels:
-        raise InputError("; ".join(failed.values()) or "there is no kernel in what was given")
+        raise InputError(
+            "; ".join(failed.values()) or f"{inputs[0]}: no kernel of OpenCL C; expected files that end in .cl"
+        )
     return kernels, failed
 
 

@@ -4,11 +4,9 @@ A row is one kernel at one size on one device. `COLUMNS` is the format, as Parqu
 table as it goes, and reads it to resume.
 """
 
-import io
-import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +15,7 @@ import numpy as np
 from ncc.arrays import Floats, Rows
 from ncc.errors import DataError, InputError
 from ncc.learning.data.tables import check_measured, read_columns, read_numbers
-from ncc.system.files.writing import write_output
+from ncc.system.files.writing import open_atomically
 
 LaunchUnit = Literal["kernel", "family", "suite"]
 
@@ -43,7 +41,6 @@ REQUIRED = ("kernel_file", "kernel", "device", "time_ms")
 _SIZES = ("global_size", "local_size", "transfer_bytes")
 _NUMBERS = tuple(name for name in COLUMNS if name.endswith(("_size", "_bytes", "_ms", "_low", "_high")))
 _MAX_MS = 1e12
-_METADATA = b"ncc.kernels.measure"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -155,49 +152,21 @@ class MeasuredTime:
         return self.source_id, self.kernel, self.device, self.size, self.local_size
 
 
-@dataclass(eq=False)
-class MeasuredTable:
-    """Rows, and kernel and device → why others, or those of larger sizes, are missing."""
+def load_rows(path: Path) -> list[MeasuredTime]:
+    """Read a measured table; no rows where there is none."""
+    types = {field.name: field.type for field in fields(MeasuredTime)}
+    try:
+        rows = read_columns(path, list(types), list(types)) if path.exists() else []
+        return [MeasuredTime(**{name: type_(row[name]) for name, type_ in types.items()}) for row in rows]  # type: ignore[operator]
+    except (DataError, ValueError) as error:
+        raise InputError(f"{path}: not a table of 'ncc measure' to go on with; name another file") from error
 
-    path: Path
-    rows: list[MeasuredTime] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def load(cls, path: Path) -> "MeasuredTable":
-        """Read a file; an empty table where there is none."""
-        if not path.exists():
-            return cls(path)
-        import pyarrow
-        import pyarrow.parquet
+def save_rows(path: Path, rows: list[MeasuredTime]) -> None:
+    """Write a measured table, if it has rows."""
+    import pyarrow
+    import pyarrow.parquet
 
-        try:
-            table = pyarrow.parquet.read_table(path)
-            failed = json.loads((table.schema.metadata or {})[_METADATA])
-            rows = [MeasuredTime(**row) for row in table.to_pylist()]
-        except (pyarrow.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
-            raise InputError(f"{path}: not a table of 'ncc measure' to go on with; name another file") from error
-        return cls(path, rows, failed)
-
-    def drop_changed(self, source_ids: Mapping[tuple[str, str], str]) -> None:
-        """Drop the rows of kernels, by file and name, whose files have changed since."""
-        self.rows = [row for row in self.rows if source_ids.get(row.launch[:2], row.source_id) == row.source_id]
-
-    def add(self, row: MeasuredTime) -> None:
-        """Add a row unless its launch is there: several sizes may come to the same launch."""
-        if row.launch not in {other.launch for other in self.rows}:
-            self.rows.append(row)
-
-    def save(self) -> None:
-        """Write the file."""
-        import pyarrow
-        import pyarrow.parquet
-
-        types = {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
-        schema = pyarrow.schema(
-            [(column.name, types[column.type]) for column in fields(MeasuredTime)],  # type: ignore[index]
-            metadata={_METADATA: json.dumps(self.failed).encode()},
-        )
-        out = io.BytesIO()
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist([asdict(row) for row in self.rows], schema), out)
-        write_output(self.path, out.getvalue())
+    if rows:
+        with open_atomically(path) as file:
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist([asdict(row) for row in rows]), file)

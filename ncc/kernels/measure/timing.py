@@ -9,9 +9,7 @@ Reference: Cummins et al., Synthesizing Benchmarks for Predictive Modeling, CGO 
 import math
 import os
 import time
-from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,13 +17,13 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
 from ncc.kernels.measure.arguments import Argument, NDRange, fill, launch_range, num_bytes, read_annotations
-from ncc.kernels.measure.opencl import Device, compiler_error, list_devices, open_device, silence
+from ncc.kernels.measure.opencl import compiler_error, open_device
 from ncc.kernels.measure.sources import KernelSource
 from ncc.kernels.measure.table import MeasuredTime
 from ncc.system.files.text import format_bytes
-from ncc.system.workers.pool import Pool
 
 _GUARD_BYTES = 4096
+_SEED = 204
 _MIN_RUNS, _MAX_RUNS = 3, 200
 _RUNS_OF_INTERVAL = 7
 """Runs from which on a narrow interval of the median is believed."""
@@ -35,65 +33,23 @@ _TOLERANCE = 1e-3
 """Of outputs that are sums in another order."""
 
 
-@dataclass(frozen=True)
-class TimingRequest:
-    """A launch for a worker to time, for so many seconds; the kernel is checked first unless that is done."""
-
-    kernel: KernelSource
-    device: Device
-    size: int
-    wgsize: int
-    is_checked: bool = False
-    seed: int = 204
-    measurement_time: float = 1.0
-
-
-class KernelTimer:
-    """Times one kernel, in a worker process of its own."""
-
-    def __init__(
-        self, kernel: KernelSource, folder: Path, *, seed: int, timeout_s: float, measurement_time: float
-    ) -> None:
-        self._kernel, self._folder, self._seed, self._time = kernel, folder.absolute(), seed, measurement_time
-        self._workers = Pool(seconds=timeout_s)
-        self._checked: set[str] = set()
-
-    def measure(self, device: Device, size: int, wgsize: int) -> MeasuredTime:
-        """Time a launch; an InputError says that the kernel does not suit, another NccError that something broke."""
-        is_checked = device.name in self._checked
-        request = TimingRequest(self._kernel, device, size, wgsize, is_checked, self._seed, self._time)
-        row = self._workers.call(f"kernel {self._kernel.name}", time_launch, request)
-        self._checked.add(device.name)
-        return replace(row, kernel_file=os.path.relpath(self._kernel.file, self._folder))
-
-    def is_connected(self, device: Device) -> bool:
-        """Whether a device is still there: asked in the worker, as the driver may end who asks."""
-        try:
-            return device in self._workers.call("the list of devices", list_devices)
-        except NccError:
-            return False
-
-    def close(self) -> None:
-        """End the worker."""
-        self._workers.close()
-
-
-def time_launch(request: TimingRequest) -> MeasuredTime:
+def time_launch(
+    kernel: KernelSource, device: str, size: int, wgsize: int, measurement_time: float, is_checked: bool = False
+) -> MeasuredTime:
     """Time a kernel at a size, after checking it unless that is done."""
     import pyopencl as cl
 
-    kernel, device = request.kernel.name, request.device.name
     try:
-        session = _open_session(request.kernel, device)
-        nd_range = session.fit_range(request.size, request.wgsize)
-        if not request.is_checked:
-            session.check(nd_range, request.seed)
-        return session.time(nd_range, request)
+        session = _open_session(kernel, device)
+        nd_range = session.fit_range(size, wgsize)
+        if not is_checked:
+            session.check(nd_range)
+        return session.time(nd_range, measurement_time)
     except cl.MemoryError as error:
-        raise InputError(f"kernel {kernel}: does not fit into the memory of {device} at {request.size:,}") from error
+        raise InputError(f"kernel {kernel.name}: does not fit into the memory of {device} at {size:,}") from error
     except cl.Error as error:
         open_device(device)
-        raise NccError(f"kernel {kernel}: {device}: {error}") from error
+        raise NccError(f"kernel {kernel.name}: {device}: {error}") from error
 
 
 def median_interval(values: Floats) -> tuple[float, float]:
@@ -106,7 +62,7 @@ def median_interval(values: Floats) -> tuple[float, float]:
 class _Run:
     """Buffers on the device between guard bands, and what they hold at first."""
 
-    def __init__(self, session: "_Session", nd_range: NDRange, seed: int) -> None:
+    def __init__(self, session: "_Session", nd_range: NDRange, seed: int = _SEED) -> None:
         import pyopencl as cl
 
         self._session, self._nd_range = session, nd_range
@@ -164,6 +120,7 @@ class _Run:
 
 @cache
 def _open_session(kernel: KernelSource, device: str) -> "_Session":
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a driver's compiler prints by itself; its errors bring messages
     return _Session(kernel, device)
 
 
@@ -173,14 +130,13 @@ class _Session:
     def __init__(self, kernel: KernelSource, device: str) -> None:
         import pyopencl as cl
 
-        self.name, self.dimensions, self.device_name = kernel.name, kernel.dimensions, device
+        self.source, self.name, self.device_name = kernel, kernel.name, device
         self.device = open_device(device)
         self.context = cl.Context([self.device])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
         try:
-            with silence():
-                program = cl.Program(self.context, kernel.source).build(["-cl-kernel-arg-info"])
-                self.kernel = cl.Kernel(program, self.name)
+            program = cl.Program(self.context, kernel.source).build(["-cl-kernel-arg-info"])
+            self.kernel = cl.Kernel(program, self.name)
         except cl.RuntimeError as error:
             reason = compiler_error(error)
             raise InputError(f"kernel {self.name}: {device} does not compile it: {reason}") from error
@@ -202,7 +158,7 @@ class _Session:
         """Work-items for a size, if the device can take them."""
         import pyopencl as cl
 
-        nd_range = launch_range(self.name, self.annotations, self.dimensions, size, wgsize)
+        nd_range = launch_range(self.name, self.annotations, self.source.dimensions, size, wgsize)
         info = cl.kernel_work_group_info
         fixed = tuple(self.kernel.get_work_group_info(info.COMPILE_WORK_GROUP_SIZE, self.device))
         if any(fixed):
@@ -229,9 +185,9 @@ class _Session:
             raise InputError(f"kernel {self.name}: a work-group of {group} does not fit into {size:,} work-items")
         return nd_range
 
-    def check(self, nd_range: NDRange, seed: int) -> None:
+    def check(self, nd_range: NDRange) -> None:
         """Refuse a kernel that is nothing to be timed."""
-        run = _Run(self, nd_range, seed)
+        run = _Run(self, nd_range)
         first = run.output(0x5A)
         written = {index: values != run.given[index] for index, values in first.items()}
         if not any(changed.any() for changed in written.values()):
@@ -240,18 +196,18 @@ class _Session:
             raise InputError(f"kernel {self.name}: gives other output for the same input; it is not deterministic")
         if not _agree(first, run.output(0xA5)):
             raise InputError(f"kernel {self.name}: reads outside its buffers")
-        other = _Run(self, nd_range, seed + 1)
+        other = _Run(self, nd_range, _SEED + 1)
         second = other.output(0x5A)
         touched = {index: changed | (second[index] != other.given[index]) for index, changed in written.items()}
         if all((first[index][where] == second[index][where]).all() for index, where in touched.items()):
             raise InputError(f"kernel {self.name}: gives the same output for other input; it does not depend on it")
 
-    def time(self, nd_range: NDRange, request: TimingRequest) -> MeasuredTime:
+    def time(self, nd_range: NDRange, measurement_time: float) -> MeasuredTime:
         """Repeat until the interval of the median is narrow, or the time is up."""
-        run = _Run(self, nd_range, request.seed)
+        run = _Run(self, nd_range)
         run.output(0x5A)  # which warms up, too
         rows: list[tuple[float, float, float]] = []
-        end = time.monotonic() + request.measurement_time
+        end = time.monotonic() + measurement_time
         while len(rows) < _MAX_RUNS:
             rows.append(run.run())
             wall = np.array([row[0] for row in rows])
@@ -261,9 +217,9 @@ class _Session:
                 break
         time_ms, kernel_ms, transfer_ms = np.median(np.array(rows), axis=0).tolist()
         return MeasuredTime(
-            kernel_file=request.kernel.file,
+            kernel_file=self.source.file,
             kernel=self.name,
-            device=request.device.name,
+            device=self.device_name,
             global_size=math.prod(nd_range.global_size),
             local_size=math.prod(nd_range.local_size),
             transfer_bytes=sum(values.nbytes for values in (*run.given.values(), *run.written.values())),
@@ -272,9 +228,9 @@ class _Session:
             transfer_ms=transfer_ms,
             time_low=low,
             time_high=high,
-            family=request.kernel.family,
-            size=request.size,
-            source_id=request.kernel.source_id,
+            family=self.source.family,
+            size=nd_range.requested_size,
+            source_id=self.source.source_id,
         )
 
 
