@@ -2,18 +2,19 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.conftest import _one_thread  # noqa: F401
 from tests.fixtures.classification import cache, classes, samples  # noqa: F401
-from tests.rooms import DeviceMappingSamples, FileState, Platform, verify
+from tests.rooms import DeviceMappingSamples, FileState, verify
 from tests.rooms import devices_load_samples as load_samples
 
 
 @pytest.fixture(scope="session")
-def published() -> Callable[[Platform], DeviceMappingSamples]:
+def published() -> Callable[[Any], DeviceMappingSamples]:
     """Loader of the published tables; skips where there is no local copy."""
     missing = [str(path) for path, state in verify("devmap").items() if state is FileState.MISSING]
     if missing:

@@ -231,7 +231,7 @@ def train_devmap(
     *,
     tables: Annotated[Sequence[str | Path], Words(metavar="[TABLE]...", is_argument=True)] = (),
     platform: Literal["amd", "nvidia"] = "nvidia",
-    model: Literal["times", "gp", "trees", "lstm"] | None = None,
+    model: Literal["gp", "trees", "lstm"] | None = None,
     embedding: EmbeddingLike | None = None,
     seed: int = 204,
     data: DataFolder | None = None,
@@ -246,9 +246,9 @@ def train_devmap(
         output: Folder that gets the head.
         tables: Your own tables of times, .csv or .parquet, all of the same devices; default the published times.
         platform: Without tables, amd (Tahiti 7970) or nvidia (GTX 970).
-        model: With tables gp (Gaussian processes, the default) or trees (gradient boosting), both on sizes, what
-            kernels do and what a thread does at the launch, or lstm, which reads statements and takes longer. Without
-            also times, the default: processes for the suites, trees for CLgen's kernels, as in the shipped head.
+        model: Either gp (Gaussian processes) or trees (gradient boosting), both on sizes, what kernels do and what a
+            thread does at the launch, or lstm, which reads statements and takes longer. Default gp, and for CLgen's
+            kernels among the published ones trees, as in the heads that ship.
         embedding: Vectors of statements that lstm reads, or their folder; default the shipped ones.
         seed: Random seed of the folds and of training.
         data: Folder of the datasets; default NCC_DATA, then the cache.

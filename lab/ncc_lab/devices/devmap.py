@@ -19,7 +19,8 @@ from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.folds import balanced_folds, check_folds
 from ncc.tasks.devices.features import KernelFeatures
 from ncc.tasks.devices.fit import Model, fit_times
-from ncc.tasks.devices.published import Platform, load_legacy_ir
+from ncc.tasks.devices.head import Platform
+from ncc.tasks.devices.published import load_legacy_ir
 from ncc_lab.comparison import Comparison, compare, join
 from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
 from ncc_lab.devices.samples import (

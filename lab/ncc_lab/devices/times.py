@@ -4,20 +4,22 @@ Reference: Cummins et al., CGO 2017 (data); Angelopoulos and Bates 2023 (coverag
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
+from sklearn.ensemble import ExtraTreesRegressor
 
 from ncc.arrays import Ints, Split
 from ncc.errors import InputError
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.tasks.devices.features import KernelFeatures
-from ncc.tasks.devices.fit import MODELS, LaunchSamples, cross_validate, targets_of
+from ncc.tasks.devices.features import KernelFeatures, launch_columns
+from ncc.tasks.devices.fit import MODELS, LaunchSamples, Model, cross_validate, targets_of
+from ncc.tasks.devices.head import TimesHead
 from ncc.tasks.devices.physics import launch_terms
 from ncc.tasks.devices.prediction import DevicePrediction
-from ncc.tasks.devices.published import SOURCES, clgen_launches, combine, suite_launches
-from ncc.tasks.devices.train import HeldOut, TimesScore, hold_out_folds, launch_folds, measure_times, score_controls
+from ncc.tasks.devices.published import CLGEN, clgen_launches, combine, suite_launches
+from ncc.tasks.devices.train import hold_out_folds, launch_folds, measure_times, summary
 from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 from ncc_lab.figures import selective_accuracy
 
@@ -45,8 +47,8 @@ def evaluate_times(
         progress: Called with a line of text after each protocol.
 
     Returns:
-        Protocol → method → its figures: `ncc.tasks.devices.train.TimesScore`, ``risk``, the error rate among the most
-        confident 10, 20, … 100 % of launches, and what other intervals around its answers are worth, see
+        Protocol → method → its figures: those of `ncc.tasks.devices.train.measure_times`, ``risk``, the error rate
+        among the most confident 10, 20, … 100 % of launches, and what other intervals around its answers are worth, see
         `ncc_lab.devices.intervals`.
 
     Raises:
@@ -67,34 +69,54 @@ def evaluate_times(
         both = combine([suites, clgen]) if clgen and "-to-" in name else None
         table, inputs = both or (clgen if clgen and name == "clgen-kernel" else suites)
         unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
-        for one in MODELS if model == "all" else (model,):
+        for one in MODELS if model == "all" else (cast(Model, model),):
             splits = [_between(table, name)] if both else launch_folds(table, unit, one, seed)
             score, rest = _score(table, inputs, splits, one, seed)
-            found[name][f"ncc times, {one}"] = score.to_dict() | rest
+            found[name][f"ncc times, {one}"] = score | rest
             if progress:
-                progress(f"{platform}, {name}, {one}: {score}")
+                progress(f"{platform}, {name}, {one}: {summary(score)}")
         if not both:
-            found[name] |= score_controls(table, inputs, unit, seed=seed)
+            found[name] |= score_controls(table, inputs, unit, seed)
     return found
+
+
+def score_controls(
+    table: LaunchTimes, inputs: KernelFeatures, unit: LaunchUnit, seed: int
+) -> dict[str, dict[str, float]]:
+    """Score controls that know no code: the median time, and extra trees on sizes."""
+    logs = table.log_times
+    sizes = launch_columns(inputs, np.nan_to_num(table.sizes, nan=1.0))[:, :3]
+    predicted = {"median": np.zeros_like(logs), "sizes only": np.zeros_like(logs)}
+    for train, test in launch_folds(table, unit, "", seed):
+        predicted["median"][test] = np.median(logs[train], axis=0)
+        trees = ExtraTreesRegressor(100, min_samples_leaf=2, random_state=seed).fit(sizes[train], logs[train])
+        predicted["sizes only"][test] = trees.predict(sizes[test])
+    scores = {}
+    for name, log_times in predicted.items():
+        right = (log_times.argmin(axis=1) == logs.argmin(axis=1)).mean()
+        factors = np.exp(np.median(np.abs(log_times - logs), axis=0)).tolist()
+        named = {f"factor {name}": round(factor, 4) for name, factor in zip(table.devices, factors, strict=True)}
+        scores[name] = {"accuracy": round(float(right), 4)} | named
+    return scores
 
 
 def _between(table: LaunchTimes, protocol: str) -> Split:
     """One source of kernels to train on, and the other to ask about."""
-    is_suite = np.array([SOURCES[suite] == "suites" for suite in table.suite])
+    is_suite = table.suite != CLGEN
     train, test = (is_suite, ~is_suite) if protocol == "suites-to-clgen" else (~is_suite, is_suite)
     return np.flatnonzero(train), np.flatnonzero(test)
 
 
 def _score(
-    table: LaunchTimes, inputs: KernelFeatures, splits: Iterable[Split], model: str, seed: int
-) -> tuple[TimesScore, dict[str, Any]]:
+    table: LaunchTimes, inputs: KernelFeatures, splits: Iterable[Split], model: Model, seed: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Scores of answers about parts held out, and figures beside: their risk, and each kind of interval around them."""
     answers: dict[int, DevicePrediction] = {}
     claims: dict[str, list[tuple[Ints, Claims]]] = {}
-    for fold in hold_out_folds(table, inputs, splits, model, seed=seed, published=True):
-        answers.update(zip(fold.test.tolist(), fold.predictions, strict=True))
-        for name, claim in _claims(fold, table, inputs, model, seed).items():
-            claims.setdefault(name, []).append((fold.test, claim))
+    for split, head, predictions in hold_out_folds(table, inputs, splits, model, seed=seed, published=True):
+        answers |= zip(split[1].tolist(), predictions, strict=True)
+        for name, claim in _claims(split, head, predictions, table, inputs, model, seed).items():
+            claims.setdefault(name, []).append((split[1], claim))
     measured = targets_of(table)[:, 1:].max(axis=1)
     intervals = {}
     for name, parts in claims.items():
@@ -104,15 +126,21 @@ def _score(
     return measure_times(table, answers), {"risk": _risk(measured, answers), "intervals": intervals}
 
 
-def _claims(fold: HeldOut, table: LaunchTimes, inputs: KernelFeatures, model: str, seed: int) -> dict[str, Claims]:
-    trained, asked = (LaunchSamples.of(table.rows(rows), inputs.rows(rows), None) for rows in (fold.train, fold.test))
-    trials = cross_validate(trained, model, seed)  # type: ignore[arg-type]
-    groups = group_trials(trained, trials, model, seed)  # type: ignore[arg-type]
-    is_suite = {SOURCES[suite] for suite in table.suite} == {"suites"}
-    machine = fold.head.machine.targets(launch_terms(inputs.rows(fold.train), trained.table.sizes))
-    return compare_intervals(
-        fold.head, trained, (trials, groups), asked, fold.predictions, None if is_suite else machine
-    )
+def _claims(
+    split: Split,
+    head: TimesHead,
+    predictions: list[DevicePrediction],
+    table: LaunchTimes,
+    inputs: KernelFeatures,
+    model: Model,
+    seed: int,
+) -> dict[str, Claims]:
+    trained, asked = (LaunchSamples.of(table.rows(rows), inputs.rows(rows), None) for rows in split)
+    trials = cross_validate(trained, model, seed)
+    groups = group_trials(trained, trials, model, seed)
+    machine = head.machine.targets(launch_terms(inputs.rows(split[0]), trained.table.sizes))
+    known = machine if CLGEN in table.suite else None
+    return compare_intervals(head, trained, (trials, groups), asked, predictions, known)
 
 
 def _risk(measured: np.ndarray, answers: dict[int, DevicePrediction]) -> list[float]:

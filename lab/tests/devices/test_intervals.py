@@ -41,7 +41,7 @@ def launches() -> tuple[LaunchTimes, KernelFeatures]:
         file=np.full(len(items), "f"),
         kernel=names,
         family=names,
-        suite=np.full(len(items), "s"),
+        suite=np.full(len(items), "clgen"),
         global_size=items,
         local_size=np.full(len(items), 64.0),
         transfer_bytes=items * 8,
@@ -60,8 +60,7 @@ def test_all_kinds_claim_about_the_same_answers(launches, model):
     assert len(groups) > 1
     held = np.concatenate([one.rows for one in groups])
     assert len(train) / 2 < len(set(held.tolist())) == len(held)
-    sources = dict.fromkeys(table.suite.tolist(), "all")
-    head = fit_times(trained.table, inputs.rows(train), model=model, sources=sources, seed=3)
+    head = fit_times(trained.table, inputs.rows(train), model=model, published=True, seed=3)
     answers = head.predict(inputs.rows(test), asked.table.sizes)
     found = compare_intervals(head, trained, (trials, groups), asked, answers, None)
     measured = asked.targets[:, 1]

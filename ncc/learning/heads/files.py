@@ -187,3 +187,10 @@ def _kinds(hint: Any) -> tuple[type, ...]:
 
 def _is_list(hint: Any) -> bool:
     return get_origin(hint) is tuple and bool(_kinds(_declared(get_args(hint)[0], Stored())[0]))
+
+
+def check_shapes(part: Any, **shapes: tuple[int, ...]) -> None:
+    """Refuse a part of a model that has an array of another shape."""
+    for name, shape in shapes.items():
+        if (found := getattr(part, name).shape) != shape:
+            raise InputError(f"{name} is of shape {found}; expected {shape}")

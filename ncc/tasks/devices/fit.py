@@ -6,7 +6,7 @@ auxiliary inputs of the LSTM); times on every device are ours.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,8 @@ from ncc.tasks.devices.head import (
     TimesModel,
     column_scale,
     compress_ratio,
+    correct,
     covariance_of,
-    decay_with_distance,
     distinct_kernels,
     log_times,
     predict_targets,
@@ -48,9 +48,10 @@ from ncc.tasks.devices.head import (
     standardize,
 )
 from ncc.tasks.devices.physics import LAUNCH_TERMS, PUBLISHED_TERMS, MachineModel, fit_machine, launch_terms
+from ncc.tasks.devices.published import CLGEN
 
 Model = Literal["gp", "trees", "lstm"]
-MODELS: tuple[Model, ...] = ("gp", "trees", "lstm")
+MODELS: tuple[Model, ...] = get_args(Model)
 
 # chosen on the published times, kernels and suites held out, before the heads that ship were fitted
 NOISE = 0.05
@@ -60,8 +61,6 @@ _MAX_RATIO = 4.0
 _MIN_GROUP, _MIN_SUITES = 10, 4
 _WORSE = 1.25
 _MIN_SLOPE, _SAME_CODE = 0.05, 0.05
-_DECAY = 10.0
-"""Per distance: what is learned beyond the machine model says how long kernels near training take, hardly others."""
 _SHORT_RANGE = (0.2, 0.5)
 _PRIOR_SLOPE = 0.5
 _SHARPNESS, _PRIOR_SHARPNESS = 0.5, 0.3
@@ -77,40 +76,37 @@ def fit_times(
     features: KernelFeatures,
     *,
     model: Model | Mapping[str, Model] = "gp",
-    sources: Mapping[str, str] | None = None,
-    end_to_end_source: str | None = None,
+    published: bool = False,
     platform: str = "own",
     seed: int = 204,
-    card: dict[str, Any] | None = None,
     embedding_id: str = "",
 ) -> TimesHead:
-    """Fit a head to launches of four kernels or more; suites of one source, by default all, share an expert."""
-    # times of the end-to-end source count all transfers, as users expect (by default those of all do): the machine
-    # model follows from it, and experts of other sources answer only for nearly identical kernels
+    """Fit a head to launches of four kernels or more; of the published ones CLgen's have an expert of their own."""
+    # CLgen's times count all transfers, as users expect, and those of own tables do: the machine model follows from
+    # them, and the expert of the suites answers only for nearly identical kernels
     kernels = table.groups("kernel")
     if len(set(kernels)) < _FOLDS:
         raise InputError(f"{len(set(kernels))} kernels; expected at least {_FOLDS} to learn from")
-    owner = np.array([(sources or {}).get(suite, "all") for suite in table.suite])
+    owner = np.where(table.suite == CLGEN, CLGEN, "suites") if published else np.full(len(table), "all")
     names = list(dict.fromkeys(owner.tolist()))
     terms = launch_terms(features, table.sizes)
-    trusted = np.flatnonzero(np.isin(owner, end_to_end_source or names))
-    launched = sources is None and bool(np.isfinite(table.global_size).any())
+    trusted = np.flatnonzero(owner != "suites")
+    launched = not published and bool(np.isfinite(table.global_size).any())
     fitted = fit_machine(table.rows(trusted), terms[trusted], LAUNCH_TERMS if launched else PUBLISHED_TERMS)
-    others = np.flatnonzero(owner != end_to_end_source) if end_to_end_source and len(names) > 1 else trusted
-    machine, errors = _machine_model_errors(fitted, table.rows(others), terms[others])
+    elsewhere = np.flatnonzero(owner == "suites") if len(names) > 1 else trusted
+    machine, errors = _machine_model_errors(fitted, table.rows(elsewhere), terms[elsewhere])
     predicted = machine.targets(terms)
     experts = []
     for name in names:
         rows = np.flatnonzero(owner == name)
         samples = LaunchSamples.of(table.rows(rows), features.rows(rows), fitted if launched else None)
         kind = model if isinstance(model, str) else model[name]
-        expert = _fit_expert(samples, predicted[rows], name, kind, seed, cross_validate(samples, kind, seed))
-        is_trusted = end_to_end_source in (None, name)
-        experts.append(expert if is_trusted else replace(expert, blend_range=_SHORT_RANGE))
+        expert = _fit_expert(samples, predicted[rows], name, kind, seed)
+        experts.append(replace(expert, blend_range=_SHORT_RANGE) if name == "suites" else expert)
     wgsize = float(np.nanmedian(complete_sizes(features, table.sizes)[:, 1]))
     wgsize = wgsize if wgsize >= 1 else 64.0
     identity = embedding_id if any(isinstance(expert.model, LSTMTimes) for expert in experts) else None
-    return TimesHead(table.devices, tuple(experts), machine, errors, wgsize, platform, card or {}, identity)
+    return TimesHead(table.devices, tuple(experts), machine, errors, wgsize, platform, embedding_id=identity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +126,6 @@ class LaunchSamples:
         columns, targets = np.nan_to_num(launch_columns(features, table.sizes), posinf=0, neginf=0), targets_of(table)
         base = machine.targets(launch_terms(features, table.sizes)) if machine else np.zeros_like(targets)
         return cls(table, columns, targets, base, features.sequences, machine is not None)
-
-    @property
-    def distance_decay(self) -> float:
-        """Of corrections of the machine model."""
-        return _DECAY if self.launched else 0.0
 
     def fit(self, kind: Model, rows: Any, seed: int) -> TimesModel:
         """Fit a model to some rows."""
@@ -252,14 +243,14 @@ def predict_held_out(samples: LaunchSamples, train: Any, test: Any, kind: Model,
     known = np.unique(samples.columns[train, CODE], axis=0)
     distance = code_distances(kernels, known).min(axis=1)[owner.ravel()]
     predicted = predict_targets(model, samples.columns[test], samples.sequences[test])
-    targets = samples.base[test] + decay_with_distance(predicted, distance, samples.distance_decay)
-    return FoldPrediction(test, targets, distance, model)
+    if samples.launched:
+        predicted = correct(samples.base[test], predicted, distance)
+    return FoldPrediction(test, predicted, distance, model)
 
 
-def _fit_expert(
-    samples: LaunchSamples, machine: Floats, source: str, kind: Model, seed: int, held_out: OutOfFold
-) -> Expert:
+def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Model, seed: int) -> Expert:
     columns, targets, logs = samples.columns, samples.targets, samples.table.log_times
+    held_out = cross_validate(samples, kind, seed)
     rows, predicted, _ = _joined(held_out.kernels)
     names, first = np.unique(samples.table.groups("kernel"), return_index=True)
     familiar = _in_domain_radius(held_out, targets)
@@ -277,7 +268,6 @@ def _fit_expert(
         out_of_domain_radius=max(farthest, 1.5 * familiar),
         blend_range=_blend_range([*held_out.kernels, *held_out.suites], targets, machine, familiar),
         is_residual=samples.launched,
-        distance_decay=samples.distance_decay,
     )
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from msgspec import Meta
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import AssetError, InputError
 from ncc.learning.encoder.network_numpy import Ensemble
-from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored
+from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored, check_shapes
 from ncc.learning.heads.trees import Boosted
 from ncc.tasks.devices.features import (
     CODE,
@@ -38,7 +38,8 @@ from ncc.tasks.devices.features import (
 from ncc.tasks.devices.physics import MachineModel, launch_terms
 from ncc.tasks.devices.prediction import DevicePrediction
 
-PLATFORMS = ("amd", "nvidia")
+Platform = Literal["amd", "nvidia"]
+PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 INTERVAL = 0.8
 LEVELS = np.arange(1, 40) / 40
 """Levels of the quantiles of errors that are kept."""
@@ -53,6 +54,8 @@ _MAX_LOG = 100.0
 _MAX_VALUE = 1e6
 _MIN_SCALE = 1e-6
 _BEND, _MAX_COMPRESSED = 3.0, 5.5
+_DECAY = 10.0
+"""Per distance: what is learned beyond the machine model says how long kernels near training take, hardly others."""
 _MAX_STANDARD = 5.0
 
 
@@ -96,10 +99,9 @@ def column_scale(columns: Floats) -> Floats:
     return np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0)
 
 
-def _check_scale(scale: Floats, mean: Floats, width: int) -> None:
-    if scale.shape != (width,) or mean.shape != (width,):
-        raise InputError(f"a scale of {scale.shape} and a mean of {mean.shape} for {width} columns")
-    if ((scale < _MIN_SCALE) & (scale != 0)).any():
+def _check_scale(model: "GaussianProcess | LSTMTimes", width: int) -> None:
+    check_shapes(model, mean=(width,), scale=(width,))
+    if ((model.scale < _MIN_SCALE) & (model.scale != 0)).any():
         raise InputError("a scale is out of range")
 
 
@@ -117,12 +119,9 @@ class GaussianProcess:
     def __post_init__(self) -> None:
         if self.covariance not in COVARIANCES:
             raise InputError(f"covariance is {self.covariance!r:.40}; expected {' or '.join(COVARIANCES)}")
-        width = len(COVARIANCES[self.covariance][0])
-        _check_scale(self.scale, self.mean, width)
-        num_points = len(self.points)
-        shapes = self.points.shape, self.weights.shape, self.base.shape
-        if not num_points or shapes != ((num_points, width), (num_points, self.num_targets), (self.num_targets,)):
-            raise InputError(f"points, weights and base of shapes {shapes}")
+        width, num_points, targets = len(COVARIANCES[self.covariance][0]), len(self.points), self.num_targets
+        _check_scale(self, width)
+        check_shapes(self, points=(num_points, width), weights=(num_points, targets), base=(targets,))
 
     @property
     def num_targets(self) -> int:
@@ -160,7 +159,7 @@ class LSTMTimes:
     scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
 
     def __post_init__(self) -> None:
-        _check_scale(self.scale, self.mean, len(LAUNCH))
+        _check_scale(self, len(LAUNCH))
         if (found := self.ensemble.members[0].head.num_auxiliary) != len(LAUNCH):
             raise InputError(f"networks that take {found} numbers; expected {len(LAUNCH)}")
 
@@ -218,10 +217,9 @@ class Errors:
     is_prior: bool = False  # true if no such launch was measured, so that these are priors
 
     def __post_init__(self) -> None:
-        if self.ratio.shape != LEVELS.shape or self.ratio[0] < 0 or (np.diff(self.ratio) < 0).any():
-            raise InputError("errors of ratios are no ascending numbers from 0")
-        if self.times.ndim != 1 or (self.times < 0).any():
-            raise InputError("errors of times are below 0")
+        check_shapes(self, ratio=LEVELS.shape, times=(len(self.times),))
+        if (self.times < 0).any() or (np.diff(self.ratio, prepend=0) < 0).any():
+            raise InputError("errors below 0, or of ratios that descend")
 
     def blend(self, other: "Errors", weight: float, stretch: float) -> "Errors":
         """Errors part of the way to larger ones, and stretched."""
@@ -255,13 +253,11 @@ class Expert:
     # distances from which the machine model counts, and from which it alone counts
     blend_range: tuple[_Distance, _Distance]
     is_residual: bool = False  # true if the model predicts what the machine model leaves
-    # of its correction of the mean time, see `decay_with_distance`
-    distance_decay: Annotated[float, Meta(ge=0, le=_MAX_VALUE)] = 0.0
 
     def __post_init__(self) -> None:
-        shapes = self.code.shape, self.low.shape, self.high.shape
-        if shapes != ((len(self.names), CODE_WIDTH), (3,), (3,)) or (self.low > self.high).any():
-            raise InputError(f"code and sizes of shapes {shapes}, or sizes that descend")
+        check_shapes(self, code=(len(self.names), CODE_WIDTH), low=(3,), high=(3,))
+        if (self.low > self.high).any():
+            raise InputError("sizes that descend")
         for start, end in (self.blend_range, (self.in_domain_radius, self.out_of_domain_radius)):
             if not start < end:
                 raise InputError(f"distances {start:g} and {end:g}; expected ascending ones")
@@ -305,9 +301,9 @@ def sign_probability(log_ratio: Floats | float, errors: Floats, inverse_temperat
     return 0.5 + np.maximum(inside / 2, _MIN_CHANCE)
 
 
-def decay_with_distance(predicted: Floats, distance: Floats, decay: float) -> Floats:
-    """(n, targets) float64 corrections of the machine model; of the mean time's, exp(-decay × distance) remains."""
-    return np.hstack([predicted[:, :1] * np.exp(-decay * distance)[:, None], predicted[:, 1:]])
+def correct(machine: Floats, learned: Floats, distance: Floats) -> Floats:
+    """(n, targets) float64 of the machine model plus what a model learned beyond it, see `_DECAY`."""
+    return machine + np.hstack([learned[:, :1] * np.exp(-_DECAY * distance)[:, None], learned[:, 1:]])
 
 
 def log_times(targets: Floats) -> Floats:
@@ -389,7 +385,7 @@ class TimesHead:
             predicted = predict_targets(expert.model, columns[rows], features.sequences[rows])
             if expert.is_residual:
                 code_distance = code_distances(columns[rows, CODE], expert.code).min(axis=1)
-                predicted = unshrunk[rows] + decay_with_distance(predicted, code_distance, expert.distance_decay)
+                predicted = correct(unshrunk[rows], predicted, code_distance)
             distance = distances[index][rows]
             nearest = distance.min(axis=1)
             others, physics = (None, None) if source else (self.machine_model_errors, machine[rows])
@@ -402,17 +398,14 @@ class TimesHead:
     def _answer(self, expert: Expert, targets: Floats, errors: Errors, distances: Floats) -> DevicePrediction:
         distance = float(distances.min())
         logs = log_times(targets[None, :])[0]
-        if not np.abs(logs).max() + errors.times.max() < _MAX_LOG:
-            raise AssetError(f"the head says that a launch takes e^{np.abs(logs).max():.3g} ms; its file is damaged")
+        # two devices: the first and the fastest of the others
+        ratio, half = float(targets[1:].max()), float(np.interp(INTERVAL, LEVELS, errors.ratio))
+        if not max(np.abs(logs).max() + errors.times.max(), abs(ratio) + half) < _MAX_LOG:
+            raise AssetError(f"the head is damaged: it says e^{logs.max():.3g} ms, and e^{ratio:.3g} times as fast")
         times = {
             name: tuple(np.exp([log, log - error, log + error]).tolist())
             for name, log, error in zip(self.devices, logs, errors.times, strict=True)
         }
-        # two devices: the first and the fastest of the others
-        ratio = float(targets[1:].max())
-        half = float(np.interp(INTERVAL, LEVELS, errors.ratio))
-        if not abs(ratio) + half < _MAX_LOG:
-            raise AssetError(f"the head says that a device is e^{ratio:.3g} times as fast as another; it is damaged")
         sure = float(sign_probability(ratio, errors.ratio, errors.inverse_temperature))
         familiar = distance <= max(IN_DOMAIN, 1.5 * expert.in_domain_radius)
         if not familiar:
@@ -442,6 +435,13 @@ FORMAT: ModelFormat[TimesHead] = ModelFormat(
 )
 
 
+def check_platform(platform: str) -> str:
+    """Return a platform that there is, or raise InputError."""
+    if platform not in PLATFORMS:
+        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
+    return platform
+
+
 def load_device_head(
     folder: TimesHead | str | os.PathLike[str] | None = None, *, platform: str = PLATFORMS[-1]
 ) -> TimesHead:
@@ -455,9 +455,7 @@ def load_device_head(
         InputError: There is no such platform.
         AssetError: A file is missing, damaged, or of another format version.
     """
-    if folder is None and platform not in PLATFORMS:
-        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
-    return FORMAT.load(folder, f"devmap/{platform}")
+    return FORMAT.load(folder, f"devmap/{check_platform(platform)}")
 
 
 def save_device_head(head: TimesHead, folder: str | Path) -> None:

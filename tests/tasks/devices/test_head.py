@@ -130,7 +130,7 @@ def test_three_devices(table, tmp_path):
 
 def test_bad_tables_and_models_are_refused(table):
     with refuses(InputError, "'times'", "gp, trees, lstm"):
-        train_devmap(tables=[table], model="times")
+        train_devmap(tables=[table], model="times")  # type: ignore[arg-type]
     text, bad = table.read_text(), table.with_name("bad.csv")
     bad.write_text(text.replace(",k1,", ",other,"))
     with refuses(DataError, "k1.cl", "'other'", "k1"):
