@@ -110,12 +110,12 @@ from ncc.learning.programs.names import is_library_function, library_name
 from ncc.learning.programs.table import EncodedProgram, ProgramTable, concatenate, describe_program, statement_literals
 from ncc.learning.training import precision
 from ncc.learning.training.checkpoint import CheckpointClock, EpochRng, TrainProgress
-from ncc.learning.training.compression import CHUNK, Collectives, Quantized, TopK, make_compressor
+from ncc.learning.training.compression import CHUNK, Collectives, make_compressor
 from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.precision import Precision, shared_precisions
 from ncc.learning.training.ranks import broadcast_result, process_group, rank_and_world, share_files
-from ncc.learning.training.strategies import ClippedAdamW, RankBatch
+from ncc.learning.training.strategies import ClippedAdamW
 from ncc.system.files import models as storage
 from ncc.system.files import reading as found
 from ncc.system.files.archives import list_members

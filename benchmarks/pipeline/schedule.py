@@ -49,8 +49,8 @@ def train_in_stages(
         stages: In order, one a rank, without parameters in common; a rank's own on the device where it computes.
         data: The samples, which every rank gathers for itself, a micro-batch at a time.
         loss: Mean loss of outputs and targets.
-        config: How to train; strategies, compressions and its ``micro_batches`` are of whole models, not for stages,
-            which make no checkpoints either.
+        config: How to train; strategies and compressions are of whole models, not for stages, which make no
+            checkpoints either.
         micro_batches: Pieces that a batch is cut into, so that ranks work on different ones at the same time; with 1
             they take turns, which is plain model parallelism.
         progress: Called with the number of epochs done and the last one's mean loss.
@@ -92,11 +92,8 @@ def _check(num_stages: int, config: TrainingConfig, micro_batches: int) -> None:
         )
     if micro_batches < 1:
         raise InputError(f"micro_batches is {micro_batches}; expected 1 or more")
-    if (config.strategy, config.compression, config.micro_batches) != ("mirrored", "none", 1):
-        raise InputError(
-            f"strategy {config.strategy!r}, compression {config.compression!r} and micro_batches "
-            f"{config.micro_batches} are not for stages; leave them as they are by default"
-        )
+    if (config.strategy, config.compression) != ("mirrored", "none"):
+        raise InputError(f"strategy {config.strategy!r} and compression {config.compression!r} are not for stages")
 
 
 class _Run:

@@ -233,7 +233,7 @@ SIZES: Changes = {"global_size": (1024, 65536)}
 CARD: Changes = {"card": (None, {"note": "own"})}
 LOOP: Refusals = {
     "lr_scaling": ("cube",), "weight_decay": (-1,), "max_grad_norm": (0,), "compression": ("zip",),
-    "topk_fraction": (0,), "staleness": (-1,), "sync_every": (0,), "checkpoint_every_s": (-1,),
+    "sync_every": (0,), "checkpoint_every_s": (-1,),
 }
 """What all trainings of networks refuse."""
 NO_FOLDER: Refusals = {"folder": (NOWHERE,)}
@@ -409,7 +409,7 @@ TRAINERS = (
             **NO_OUTPUT, **JOBS, "programs": (NOWHERE,), "classes": ("none",), "per_class": (0,),
             "functions": (NOWHERE,), "functions_from": (NOWHERE,), "clangs": (("no-such-clang",),),
             "model": ("tree",), "dim": (0,), "min_df": (0,), "levels": (("7",),), **LOOP,
-            "strategy": ("alone", "local"), "micro_batches": (0, 2),
+            "strategy": ("alone", "local"),
         },
         same={"jobs": 2, "cache": "@out_too", "progress": "@progress"}, is_slow=True,
     ),
@@ -460,7 +460,7 @@ TRAINERS = (
         refuses={
             **EMBEDDING, **JOBS, "folder": (NOWHERE, "@empty"), "output": ("@file",), "levels": (("7",),),
             "refit": (NOWHERE,), "epochs": (0,), "hidden": (0,), "layers": (0,), "min_steps": (0,), "batch_size": (0,),
-            "batch_by": ("lines",), "learning_rate": (-1,), "strategy": ("alone",), "micro_batches": (0,), **LOOP,
+            "batch_by": ("lines",), "learning_rate": (-1,), "strategy": ("alone",), **LOOP,
             "device": ("tpu",),
         },
         same={

@@ -129,7 +129,7 @@ def _pretend_two_ranks(monkeypatch):
     monkeypatch.setattr("benchmarks.pipeline.schedule.rank_and_world", lambda: (0, 2))
 
 
-@pytest.mark.parametrize("options", [{"strategy": "local"}, {"compression": "topk"}, {"micro_batches": 2}])
+@pytest.mark.parametrize("options", [{"strategy": "local"}, {"compression": "topk"}])
 def test_options_of_whole_models_are_refused(model, monkeypatch, options):
     _pretend_two_ranks(monkeypatch)
     stages, data = split_network(model), RANKS["Programs"]()

@@ -130,11 +130,8 @@ class EncoderTraining(TrainingConfig):
         _check_least(self, dim=1, min_df=1, hidden=1, max_length=1, steps_per_epoch=1)
         if not 0 <= self.function_fraction <= 1:
             raise InputError(f"function_fraction is {self.function_fraction}; expected 0 to 1")
-        if self.strategy != "mirrored" or self.micro_batches != 1:
-            raise InputError(
-                f"strategy is {self.strategy!r}, micro_batches {self.micro_batches}; a contrast of whole batches needs "
-                "'mirrored' and 1"
-            )
+        if self.strategy != "mirrored":
+            raise InputError(f"strategy is {self.strategy!r}; a contrast of whole batches needs 'mirrored'")
 
     @property
     def encoder(self) -> EncoderConfig:

@@ -12,17 +12,18 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from msgspec import Meta, convert
 from torch import distributed as dist
 from torch import nn
 
 from ncc.errors import AssetError
 from ncc.learning.training.config import TrainingConfig
 from ncc.learning.training.precision import Precision
-from ncc.learning.training.ranks import broadcast_result, broadcast_tensors, rank_and_world
+from ncc.learning.training.ranks import broadcast_result, rank_and_world
 from ncc.learning.training.strategies import Strategy
 from ncc.system.files.models import read_whole
 from ncc.system.files.writing import write_atomically
@@ -114,15 +115,34 @@ class Checkpoints:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about pickles that torch has not written; their content is checked
                 state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-            self._check(state)
-            progress = self._progress(state)
+            if state.get("format_version") != FORMAT_VERSION:
+                raise AssetError(f"{self.path}: not of format version {FORMAT_VERSION}; remove it to start over")
+            ours, theirs = self._training, state["training"]
+            names = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+            if names:
+                differences = ", ".join(f"{name} {theirs.get(name)!r}, not {ours.get(name)!r}" for name in names)
+                raise AssetError(
+                    f"{self.path}: is the checkpoint of a training with {differences}; give the same to resume, "
+                    "or remove it to start over"
+                )
+            own = state["ranks"][self._rank]
+            progress = TrainProgress(
+                precision=Precision(state["precision"]),
+                losses=convert(state["losses"], Annotated[list[float], Meta(max_length=self._training["epochs"])]),
+                step=convert(state["step"], Annotated[int, Meta(ge=0)]),
+                loss_sum=0.0 if self._rank else float(state["loss_sum"]),
+                rng=own["rng"],
+            )
+            if progress.rng is not None:  # generators refuse a state now, not in the middle of an epoch
+                np.random.default_rng().bit_generator.state = json.loads(progress.rng["numpy"])
+                torch.Generator().set_state(progress.rng["host"])
             if progress.precision not in precisions:
                 raise AssetError(
                     f"{self.path}: is the checkpoint of a training in {progress.precision}, which LSTMs don't run in "
                     f"here; resume on a machine like that one, or remove it to start over in {precisions[0]}"
                 )
             self._model.load_state_dict(state["model"])
-            self._strategy.load_state_dict(state["strategy"], state["ranks"][self._rank]["strategy"])
+            self._strategy.load_state_dict(state["strategy"], own["strategy"])
         except (AssetError, MemoryError, torch.OutOfMemoryError):
             raise
         except Exception as error:  # torch raises errors of any class about a damaged file
@@ -134,33 +154,6 @@ class Checkpoints:
             logger.info("resumed %s after %d epochs and %d steps", self.path, len(progress.losses), progress.step)
         return progress
 
-    def _progress(self, state: dict[str, Any]) -> TrainProgress:
-        progress = TrainProgress(
-            precision=Precision(state["precision"]),
-            losses=[float(loss) for loss in state["losses"]],
-            step=state["step"],
-            loss_sum=0.0 if self._rank else float(state["loss_sum"]),
-            rng=state["ranks"][self._rank]["rng"],
-        )
-        if type(progress.step) is not int or progress.step < 0 or len(progress.losses) > self._training["epochs"]:
-            raise ValueError(f"step {progress.step!r:.40} after {len(progress.losses)} epochs")
-        if progress.rng is not None:  # generators refuse a state now, not in the middle of an epoch
-            np.random.default_rng().bit_generator.state = json.loads(progress.rng["numpy"])
-            torch.Generator().set_state(progress.rng["host"])
-        return progress
-
-    def _check(self, state: dict[str, Any]) -> None:
-        if state.get("format_version") != FORMAT_VERSION:
-            raise AssetError(f"{self.path}: not of format version {FORMAT_VERSION}; remove it to start over")
-        ours, theirs = self._training, state["training"]
-        names = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
-        if names:
-            differences = ", ".join(f"{name} {theirs.get(name)!r}, not {ours.get(name)!r}" for name in names)
-            raise AssetError(
-                f"{self.path}: is the checkpoint of a training with {differences}; give the same to resume, "
-                "or remove it to start over"
-            )
-
 
 class CheckpointClock:
     """Decides after which steps a checkpoint inside an epoch is due, for all ranks alike.
@@ -170,29 +163,23 @@ class CheckpointClock:
 
     def __init__(self, every_s: float) -> None:
         self._every_s = every_s
-        self._world_size = rank_and_world()[1]
         self.restart()
 
     def restart(self) -> None:
         """Count seconds from now, after a checkpoint."""
-        self._start = time.monotonic()
-        self._steps = 0
-        self._ask_at = 1
+        self._start, self._steps, self._ask_at = time.monotonic(), 0, 1
 
     def due(self, *, is_synchronized: bool) -> bool:
         """True if a checkpoint is due; called after each step."""
         self._steps += 1
         if not self._every_s or not is_synchronized or self._steps < self._ask_at:
             return False
+        is_due, pause = broadcast_result(self._decide)
+        self._ask_at = self._steps + pause
+        return is_due
+
+    def _decide(self) -> tuple[bool, int]:
         elapsed = time.monotonic() - self._start
         left = self._every_s - elapsed
-        if self._world_size == 1:
-            return left <= 0
         # at most as many steps again, since later ones may take longer
-        pause = min(max(1, int(left * self._steps / max(elapsed, 1e-6))), self._steps)
-        # on the host, so that no rank waits for its GPU's queue
-        decision = torch.tensor([float(left <= 0), float(pause)], dtype=torch.float64)
-        broadcast_tensors([decision])
-        due, pause_of_first = decision.tolist()
-        self._ask_at = self._steps + int(pause_of_first)
-        return bool(due)
+        return left <= 0, min(max(1, int(left * self._steps / max(elapsed, 1e-6))), self._steps)

@@ -18,6 +18,8 @@ from torch.nn.functional import pad
 from ncc.learning.training.config import TrainingConfig
 from ncc.learning.training.ranks import rank_and_world
 
+TOPK_FRACTION = 0.01
+"""Fraction of a gradient's entries that top-k sends, at least one; Lin et al. send a tenth of that."""
 CHUNK = 2048
 """Entries that share a scale: 4 bytes each, 0.2% of the int8 entries. QSGD uses buckets of 512 for 4 bits on images."""
 
@@ -99,26 +101,28 @@ def copy_pieces(flat: Tensor, tensors: Sequence[Tensor]) -> None:
 
 
 class Compressor(ABC):
-    """Sums flat gradients over ranks in fewer bytes; `step` counts from 1."""
+    """Sums flat gradients over ranks in fewer bytes."""
 
     needs_full_gradient = False  # True if entries compete with all others, so that no rows may be left out
     has_residual = True  # True if the error of one step must be added to the gradient of the next
 
     def __init__(self, collectives: Collectives) -> None:
         self.collectives = collectives
-        self.step = 0
 
     @abstractmethod
-    def all_reduce(self, gradient: Tensor) -> Tensor:
+    def all_reduce(self, gradient: Tensor, step: int) -> Tensor:
         """Replace a flat float32 gradient with its approximate sum, and return this rank's part of the error.
 
         Over all ranks the sum of errors is the exact sum minus the approximate one. What is not finite was sent, and is
-        not in the error, where it would stay.
+        not in the error, where it would stay. Steps count from 0.
         """
 
 
-class HalfPrecision(Compressor):
-    """Sends and sums float16 or bfloat16; ranks send parts of a mean, so that sums stay in range."""
+class Rounded(Compressor):
+    """Sends and sums a float type, of 32 bits the gradient itself; ranks send parts of a mean, so sums stay in range.
+
+    The error is not kept.
+    """
 
     has_residual = False
 
@@ -126,8 +130,8 @@ class HalfPrecision(Compressor):
         super().__init__(collectives)
         self._dtype = dtype
 
-    def all_reduce(self, gradient: Tensor) -> Tensor:
-        """Sum in 16 bits; the error is not kept."""
+    def all_reduce(self, gradient: Tensor, step: int) -> Tensor:  # noqa: ARG002
+        """Sum the rounded entries."""
         encoded = gradient.to(self._dtype)
         self.collectives.all_reduce(encoded)
         gradient.copy_(encoded)
@@ -139,11 +143,7 @@ class TopK(Compressor):
 
     needs_full_gradient = True
 
-    def __init__(self, collectives: Collectives, fraction: float) -> None:
-        super().__init__(collectives)
-        self._fraction = fraction
-
-    def all_reduce(self, gradient: Tensor) -> Tensor:
+    def all_reduce(self, gradient: Tensor, step: int) -> Tensor:  # noqa: ARG002
         """Gather all messages; the error is what was not sent."""
         message = self.encode(gradient)
         error = gradient.clone()
@@ -156,7 +156,7 @@ class TopK(Compressor):
 
     def encode(self, values: Tensor) -> Tensor:
         """(2 * k,) int32: the bits of k float32 values, one or more, then their positions."""
-        num_kept = max(1, int(self._fraction * len(values)))
+        num_kept = max(1, int(TOPK_FRACTION * len(values)))
         positions = values.abs().topk(num_kept, sorted=False).indices
         return torch.cat([values[positions].view(torch.int32), positions.to(torch.int32)])
 
@@ -170,14 +170,13 @@ class Quantized(Compressor):
 
     def __init__(self, collectives: Collectives, bits: int, seed: int) -> None:
         super().__init__(collectives)
-        self._bits = bits
-        self._max = 2 ** (bits - 1) - 1
-        self._seed = seed
+        self._bits, self._max, self._seed = bits, 2 ** (bits - 1) - 1, seed
 
-    def all_reduce(self, gradient: Tensor) -> Tensor:
+    def all_reduce(self, gradient: Tensor, step: int) -> Tensor:
         """Sum this rank's part and gather the sums; both roundings are in the error."""
         world_size, rank = self.collectives.world_size, self.collectives.rank
-        generator = self.generator(gradient.device)
+        seed = np.random.SeedSequence([self._seed, rank, step + 1]).generate_state(1, np.uint64)
+        generator = torch.Generator(gradient.device).manual_seed(int(seed[0]) >> 1)
         parts = pad(gradient, (0, -len(gradient) % world_size)).view(world_size, -1)
         size = parts.shape[1]
         messages = torch.stack([self.encode(part, generator) for part in parts])
@@ -213,20 +212,12 @@ class Quantized(Compressor):
         values = (entries.view(torch.int8) - (8 if self._bits == 4 else 0)).float()
         return (pad(values, (0, -size % CHUNK)).view(-1, CHUNK) * scale[:, None]).view(-1)[:size]
 
-    def generator(self, device: torch.device) -> torch.Generator:
-        """Generator of this step's rounding."""
-        seed = np.random.SeedSequence([self._seed, self.collectives.rank, self.step])
-        return torch.Generator(device).manual_seed(int(seed.generate_state(1, np.uint64)[0]) >> 1)
 
-
-def make_compressor(config: TrainingConfig, collectives: Collectives) -> Compressor | None:
-    """The compressor that a configuration names; None if gradients are sent as they are."""
-    match config.compression:
-        case "fp16" | "bf16" as name:
-            return HalfPrecision(collectives, torch.float16 if name == "fp16" else torch.bfloat16)
-        case "int8" | "int4" as name:
-            return Quantized(collectives, 8 if name == "int8" else 4, config.seed)
-        case "topk":
-            return TopK(collectives, config.topk_fraction)
-        case _:
-            return None
+def make_compressor(config: TrainingConfig, collectives: Collectives) -> Compressor:
+    """The compressor that a configuration names."""
+    if config.compression == "topk":
+        return TopK(collectives)
+    if config.compression in ("int8", "int4"):
+        return Quantized(collectives, int(config.compression[3:]), config.seed)
+    dtypes = {"none": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+    return Rounded(collectives, dtypes[config.compression])

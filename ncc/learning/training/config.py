@@ -36,11 +36,7 @@ class TrainingConfig:
         seed: Seed of the order of samples and of dropout.
         strategy: Division of the work among ranks, one of `STRATEGIES`.
         compression: Encoding of gradients that `mirrored` sends, one of `COMPRESSIONS`.
-        topk_fraction: Fraction of the gradient that `topk` sends.
-        staleness: Steps after which `stale` applies a gradient; 0 waits for each.
         sync_every: Steps of `local` between two averages of the weights.
-        micro_batches: Pieces of a rank's samples per step, computed one by one to need less memory; gradients are
-            summed. Batch normalization sees pieces.
         checkpoint_every_s: Seconds between checkpoints inside an epoch; 0 writes them only at the ends of epochs.
     """
 
@@ -55,17 +51,14 @@ class TrainingConfig:
     seed: int = 204
     strategy: str = "mirrored"
     compression: str = "none"
-    topk_fraction: float = 0.01
-    staleness: int = 1
     sync_every: int = 8
-    micro_batches: int = 1
     checkpoint_every_s: float = 60.0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "sync_every", "micro_batches"):
+        for name in ("epochs", "batch_size", "sync_every"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; expected 1 or more")
-        for name in ("weight_decay", "staleness", "checkpoint_every_s"):
+        for name in ("weight_decay", "checkpoint_every_s"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} is {getattr(self, name)}; expected 0 or more")
         for name in ("learning_rate", "max_grad_norm"):
@@ -77,8 +70,6 @@ class TrainingConfig:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(valid)}")
         if self.compression != "none" and self.strategy != "mirrored":
             raise InputError(f"compression {self.compression!r} needs strategy 'mirrored', not {self.strategy!r}")
-        if not 0 < self.topk_fraction <= 1:
-            raise InputError(f"topk_fraction is {self.topk_fraction}; expected above 0 and at most 1")
 
     def for_ranks(self, world_size: int) -> Self:
         """The same training with the batch size and learning rate of all ranks together."""

@@ -58,18 +58,17 @@ def train(
 ) -> list[float]:
     """Train a model in place, leave it in evaluation mode, and return the mean loss of each epoch over all ranks.
 
-    Several ranks begin with rank 0's weights and end with the same. With the synchronous strategies (mirrored, central,
-    and stale with a staleness of 0) these are those of one process up to rounding, if neither data nor model draw noise
-    and gradients are not compressed. Given a ``checkpoint`` file, on all ranks or none, a run that finds it resumes:
+    Several ranks begin with rank 0's weights and end with the same. With the synchronous strategies (mirrored and
+    central) these are those of one process up to rounding, if neither data nor model draw noise and gradients are not
+    compressed. Given a ``checkpoint`` file, on all ranks or none, a run that finds it resumes:
     one process ends with the bits that it would have had without the stop, as many ranks as before with the same up to
     rounding. ``progress`` is called with the number of finished epochs and the last one's mean loss.
 
     A rank that dies takes the others with it; ``torchrun --max-restarts N`` resumes all (see docs/howto/cluster.md).
     """
-    statistics = statistics if statistics is not None else TrainingStatistics()
     config = config.for_ranks(rank_and_world()[1])
     device = next(model.parameters()).device
-    timer = _PhaseTimer(statistics, device)
+    timer = _PhaseTimer(statistics or TrainingStatistics(), device)
     with timer.wall_clock("seconds_total"):
         if rank_and_world()[1] > 1:
             shapes = repr([(name, tuple(tensor.shape)) for name, tensor in model.state_dict().items()])
@@ -81,22 +80,24 @@ def train(
         broadcast_tensors(list(model.state_dict().values()))
         model.train()
         precisions = shared_precisions(device, mixed=config.mixed_precision)
-        start = TrainProgress(precision=precisions[0])
+        done = TrainProgress(precision=precisions[0])
         steps_per_epoch = max(1, -(-len(data) // config.batch_size))
-        sparse_rows = getattr(data, "sparse_rows", None)
-        with closing(make_strategy(model, config, steps_per_epoch, sparse_rows)) as strategy:
-            checkpoints = None
-            if checkpoint:
-                checkpoints = Checkpoints(checkpoint, model, strategy, config, len(data))
+        with closing(make_strategy(model, config, steps_per_epoch, getattr(data, "sparse_rows", None))) as strategy:
+            checkpoints = Checkpoints(checkpoint, model, strategy, config, len(data)) if checkpoint else None
+            if checkpoints:
                 with timer.wall_clock("seconds_in_checkpoints"):
-                    start = checkpoints.load(precisions)
-            statistics.precision = start.precision.value
-            run = _Run(model, data, loss, config, strategy, checkpoints, timer, device)
-            with start.precision.products():
-                losses = run.all_epochs(start, progress)
-            statistics.bytes_sent += strategy.collectives.bytes_sent
+                    done = checkpoints.load(precisions)
+            timer.statistics.precision = done.precision.value
+            clock = CheckpointClock(config.checkpoint_every_s if checkpoints else 0.0)
+            run = _Run(model, data, loss, config, strategy, checkpoints, clock, timer, device)
+            with done.precision.products():
+                while len(done.losses) < config.epochs:
+                    done = run.epoch(done)
+                    if progress:
+                        progress(len(done.losses), done.losses[-1])
+            timer.statistics.bytes_sent += strategy.collectives.bytes_sent
         model.eval()
-    return losses
+    return done.losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,61 +110,53 @@ class _Run:
     config: TrainingConfig
     strategy: Strategy
     checkpoints: Checkpoints | None
+    clock: CheckpointClock
     timer: "_PhaseTimer"
     device: torch.device
 
-    def all_epochs(self, progress: TrainProgress, on_epoch: OnEpoch | None) -> list[float]:
-        """Train from some progress on; return the mean loss of each epoch."""
-        clock = CheckpointClock(self.config.checkpoint_every_s if self.checkpoints else 0.0)
-        while len(progress.losses) < self.config.epochs:
-            loss = self._epoch(progress, clock)
-            self.strategy.end_epoch()
-            progress = TrainProgress(precision=progress.precision, losses=[*progress.losses, loss])
-            self._save(progress, clock)
-            if on_epoch:
-                on_epoch(len(progress.losses), loss)
-        return progress.losses
-
-    def _epoch(self, progress: TrainProgress, clock: CheckpointClock) -> float:
-        """The rest of an epoch; return its mean loss over all ranks."""
-        epoch_rng = EpochRng(self.config.seed, len(progress.losses), rank_and_world()[0], self.device)
+    def epoch(self, done: TrainProgress) -> TrainProgress:
+        """Do the rest of an epoch."""
+        epoch_rng = EpochRng(self.config.seed, len(done.losses), rank_and_world()[0], self.device)
         batches = self.data.batches(self.config.batch_size, epoch_rng.rng)
-        if progress.rng:
-            epoch_rng.load_state_dict(progress.rng)
-        autocast = progress.precision.autocast(self.device)
-        loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=self.device)
-        for step, samples in enumerate(batches[progress.step :], progress.step + 1):
+        if done.rng:
+            epoch_rng.load_state_dict(done.rng)
+        autocast = done.precision.autocast(self.device)
+        loss_sum = torch.tensor(done.loss_sum, dtype=torch.float64, device=self.device)
+        for step, samples in enumerate(batches[done.step :], done.step + 1):
             with self.timer.device_clock("seconds_in_steps"):
                 loss_sum += self._step(samples, epoch_rng.rng, autocast)
-            if step < len(batches) and clock.due(is_synchronized=self.strategy.is_synchronized):
-                self._save(replace(progress, step=step, loss_sum=_over_ranks(loss_sum)), clock, epoch_rng)
-        total = _over_ranks(loss_sum)
+            if step < len(batches) and self.clock.due(is_synchronized=self.strategy.is_synchronized):
+                self._save(replace(done, step=step, loss_sum=_over_ranks(loss_sum)), epoch_rng)
+        loss = _over_ranks(loss_sum) / len(self.data)
         self.timer.collect()
-        return total / len(self.data)
+        self.strategy.end_epoch()
+        done = TrainProgress(precision=done.precision, losses=[*done.losses, loss])
+        self._save(done)
+        return done
 
     def _step(self, samples: Ints, rng: np.random.Generator, autocast: torch.autocast) -> Tensor:
         """One step; return the () float64 sum of losses over this rank's samples."""
-        rank_batch = self.strategy.rank_batch(samples)
+        rank_samples, num_averaged = self.strategy.rank_batch(samples)
         loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
-        for piece in rank_batch.pieces(self.config.micro_batches):
+        if len(rank_samples):
             with self.timer.device_clock("seconds_in_data"):
-                inputs, targets = self.data.batch(piece, rng)
-                *tensors, target = (to_device(tensor, self.device) for tensor in (*inputs, targets))
+                inputs, targets = self.data.batch(rank_samples, rng)
+                *tensors, target = (_to_device(tensor, self.device) for tensor in (*inputs, targets))
             with autocast:
                 outputs = self.model(*tensors)
             mean = self.loss(outputs.float(), target)
-            (mean * (len(piece) / rank_batch.num_averaged)).backward()  # type: ignore[no-untyped-call]
-            loss_sum += mean.detach().double() * len(piece)
+            (mean * (len(rank_samples) / num_averaged)).backward()  # type: ignore[no-untyped-call]
+            loss_sum += mean.detach().double() * len(rank_samples)
         self.strategy.step()
         self.timer.statistics.steps += 1
         self.timer.statistics.samples += len(samples)
         return loss_sum
 
-    def _save(self, progress: TrainProgress, clock: CheckpointClock, rng: EpochRng | None = None) -> None:
+    def _save(self, done: TrainProgress, rng: EpochRng | None = None) -> None:
         if self.checkpoints:
             with self.timer.wall_clock("seconds_in_checkpoints"):
-                self.checkpoints.save(progress, rng)
-            clock.restart()
+                self.checkpoints.save(done, rng)
+            self.clock.restart()
 
 
 class _PhaseTimer:
@@ -216,7 +209,7 @@ def _over_ranks(value: Tensor) -> float:
     return float(total)
 
 
-def to_device(tensor: Tensor, device: torch.device) -> Tensor:
+def _to_device(tensor: Tensor, device: torch.device) -> Tensor:
     """Move a tensor to a device; the host does not wait for copies to a GPU."""
     if device.type == "cuda" and not tensor.is_cuda:
         return tensor.pin_memory().to(device, non_blocking=True)

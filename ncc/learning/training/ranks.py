@@ -20,11 +20,17 @@ _TIMEOUT = timedelta(hours=6)
 """Wait for other ranks: longer than one may compile programs. torchrun ends them sooner if one dies."""
 
 
-def rank_and_world() -> tuple[int, int]:
-    """This process's rank and the number of ranks; (0, 1) outside a process group."""
+def _group() -> Any:
+    """``torch.distributed`` inside a process group, else None."""
     from torch import distributed
 
-    return (distributed.get_rank(), distributed.get_world_size()) if distributed.is_initialized() else (0, 1)
+    return distributed if distributed.is_initialized() else None
+
+
+def rank_and_world() -> tuple[int, int]:
+    """This process's rank and the number of ranks; (0, 1) outside a process group."""
+    group = _group()
+    return (group.get_rank(), group.get_world_size()) if group else (0, 1)
 
 
 def is_first_rank() -> bool:
@@ -34,68 +40,57 @@ def is_first_rank() -> bool:
 
 def barrier() -> None:
     """Wait for all ranks."""
-    from torch import distributed
-
-    if distributed.is_initialized():
-        distributed.barrier()
+    if group := _group():
+        group.barrier()
 
 
 def sum_over_ranks(tensors: Sequence["torch.Tensor"]) -> None:
     """Replace each tensor with its sum over ranks."""
-    from torch import distributed
-
-    if distributed.is_initialized():
+    if group := _group():
         for tensor in tensors:
-            distributed.all_reduce(tensor)
+            group.all_reduce(tensor)
 
 
 def broadcast_tensors(tensors: Sequence["torch.Tensor"]) -> None:
     """Replace tensors with those of rank 0."""
-    from torch import distributed
-
-    if distributed.is_initialized():
+    if group := _group():
         for tensor in tensors:
-            distributed.broadcast(tensor, src=0)
+            group.broadcast(tensor, src=0)
 
 
 def all_gather_object(value: T) -> list[T]:
     """Values of all ranks, on all of them."""
-    from torch import distributed
-
     values: list[Any] = [value] * rank_and_world()[1]
-    if len(values) > 1:
-        distributed.all_gather_object(values, value)
+    if group := _group():
+        group.all_gather_object(values, value)
     return values
 
 
 def all_gather_rows(rows: "torch.Tensor", sizes: Sequence[int]) -> "torch.Tensor":
     """Concatenate (sizes[rank], …) rows of all ranks, on all of them; at least one rank must have rows."""
     import torch
-    from torch import distributed
 
     if len(sizes) == 1:
         return rows
     padded = rows.new_zeros((max(sizes), *rows.shape[1:]))
     padded[: len(rows)] = rows
     parts = [torch.empty_like(padded) for _ in sizes]
-    distributed.all_gather(parts, padded)
+    _group().all_gather(parts, padded)
     return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
 
 
 def broadcast_result(fn: Callable[[], T]) -> T:
     """Result of a function that only rank 0 calls, or its AssetError, on all ranks."""
-    from torch import distributed
-
-    rank, world_size = rank_and_world()
-    if world_size == 1:
+    group = _group()
+    if not group:
         return fn()
     box: list[Any] = [None, None]
-    if rank == 0:
+    if group.get_rank() == 0:
         try:
             box[0] = fn()
         except AssetError as error:
             box[1] = str(error)
-    distributed.broadcast_object_list(box)
+    group.broadcast_object_list(box)
     if box[1] is not None:
         raise AssetError(box[1])
     return box[0]
@@ -118,18 +113,16 @@ def share_files(paths: Sequence[Path]) -> None:
 
     All ranks name the same files in the same order.
     """
-    from torch import distributed
-
-    rank, world_size = rank_and_world()
-    if world_size == 1:
+    group = _group()
+    if not group:
         return
     existing = all_gather_object([path.exists() for path in paths])
     for path, exists in zip(paths, zip(*existing, strict=True), strict=True):
         if any(exists) and not all(exists):
             source = exists.index(True)
-            box = [read_whole(path) if rank == source else None]
-            distributed.broadcast_object_list(box, src=source)
-            if not exists[rank]:
+            box = [read_whole(path) if group.get_rank() == source else None]
+            group.broadcast_object_list(box, src=source)
+            if not exists[group.get_rank()]:
                 assert box[0] is not None
                 write_atomically(path, box[0])
 

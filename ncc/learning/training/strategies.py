@@ -2,9 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,22 +50,10 @@ def rate_factor(step: int, warm: int, total: int) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, total - warm)))
 
 
-@dataclass(frozen=True, eq=False)
-class RankBatch:
-    """A rank's (n,) samples of a batch, possibly none, and the number of samples that the gradient is a mean over."""
-
-    samples: Ints
-    num_averaged: int
-
-    def pieces(self, number: int) -> list[Ints]:
-        """Split the samples into at most ``number`` pieces of nearly equal size."""
-        return np.array_split(self.samples, min(number, len(self.samples))) if len(self.samples) else []
-
-
 class Strategy(ABC):
     """A division of the work among ranks.
 
-    For each batch the loop calls `rank_batch`, computes the gradients of its pieces, then calls `step`; after an epoch
+    For each batch the loop calls `rank_batch`, computes the gradient of what it gets, then calls `step`; after an epoch
     `end_epoch`. All ranks do so, even with no samples. Weights and buffers must be equal on all ranks at the start.
     """
 
@@ -80,23 +66,19 @@ class Strategy(ABC):
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.steps = 0
         self.collectives = Collectives()
-        self._model = model
-        self._config = config
-        self._steps_per_epoch = steps_per_epoch
-        self._sparse_rows = sparse_rows
-        self._optimizer = self._make_optimizer()
+        self._model, self._config = model, config
+        self._steps_per_epoch, self._sparse_rows = steps_per_epoch, sparse_rows
+        self._optimizer = ClippedAdamW(self.parameters, config)
         self.close()
         self._prepare()
 
-    def _make_optimizer(self) -> ClippedAdamW | None:
-        return ClippedAdamW(self.parameters, self._config)
-
-    def _prepare(self) -> None:  # noqa: B027
+    @abstractmethod
+    def _prepare(self) -> None:
         """Allocate what the strategy needs beside the optimizer."""
 
-    def rank_batch(self, samples: Ints) -> RankBatch:
-        """Select this rank's part of a batch: every ``world_size``-th sample."""
-        return RankBatch(samples[self.collectives.rank :: self.collectives.world_size], len(samples))
+    def rank_batch(self, samples: Ints) -> tuple[Ints, int]:
+        """This rank's part of a batch, every ``world_size``-th sample, and the number that gradients are means over."""
+        return samples[self.collectives.rank :: self.collectives.world_size], len(samples)
 
     def step(self) -> None:
         """Exchange, clip and apply the gradients, then zero them."""
@@ -107,10 +89,6 @@ class Strategy(ABC):
     @abstractmethod
     def _step(self, rate: float) -> None: ...
 
-    def _update(self, rate: float) -> None:
-        assert self._optimizer
-        self._optimizer.step(rate)
-
     def end_epoch(self) -> None:
         """Make ranks equal: buffers, such as those of batch normalization, become rank 0's."""
         saved = self._model.state_dict()
@@ -119,8 +97,8 @@ class Strategy(ABC):
                 self.collectives.broadcast(buffer)
 
     def state_dict(self) -> State:
-        """State that all ranks share, beside the model's."""
-        return {"steps": self.steps, "optimizer": self._optimizer.adam.state_dict() if self._optimizer else {}}
+        """Rank 0's state that all ranks share, beside the model's."""
+        return {"steps": self.steps, "optimizer": self._optimizer.adam.state_dict()}
 
     def rank_state(self) -> dict[str, Tensor]:
         """State of this rank alone, on the host."""
@@ -129,8 +107,7 @@ class Strategy(ABC):
     def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
         """Restore `state_dict` and this rank's `rank_state`; the model has its weights already."""
         self.steps = int(state["steps"])
-        if self._optimizer:
-            self._optimizer.adam.load_state_dict(state["optimizer"])
+        self._optimizer.adam.load_state_dict(state["optimizer"])
 
     def close(self) -> None:
         """Drop gradients, and all that would outlive the process group."""
@@ -147,12 +124,12 @@ class Mirrored(Strategy):
     """
 
     def _prepare(self) -> None:
-        self._compressor = make_compressor(self._config, self.collectives) if self.collectives.world_size > 1 else None
-        has_residual = self._compressor and self._compressor.has_residual
-        self._residuals = [torch.zeros_like(parameter) for parameter in self.parameters] if has_residual else []
+        self._compressor = make_compressor(self._config, self.collectives)
+        has_residuals = self._compressor.has_residual and self.collectives.world_size > 1
+        self._residuals = [torch.zeros_like(parameter) for parameter in self.parameters] if has_residuals else []
         self._batch = np.zeros(0, np.int64)
 
-    def rank_batch(self, samples: Ints) -> RankBatch:
+    def rank_batch(self, samples: Ints) -> tuple[Ints, int]:
         """Keep the batch, whose rows of tables are sent."""
         self._batch = samples
         return super().rank_batch(samples)
@@ -160,33 +137,29 @@ class Mirrored(Strategy):
     def _step(self, rate: float) -> None:
         if self.collectives.world_size > 1:
             self._sum_gradients()
-        self._update(rate)
+        self._optimizer.step(rate)
 
     @torch.no_grad()
     def _sum_gradients(self) -> None:
+        for parameter in self.parameters:  # a rank without samples has no gradient
+            parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
         rows = self._rows()
-        gradients = [torch.zeros_like(one) if one.grad is None else one.grad for one in self.parameters]
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            parameter.grad = gradient  # a rank without samples has none
+        gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
         sent = [gradient[row] for gradient, row in zip(gradients, rows, strict=True)]
         flat = flatten(sent)
-        if self._compressor:
-            self._compressor.step += 1
-            if self._residuals:
-                flat += flatten([residual[row] for residual, row in zip(self._residuals, rows, strict=True)])
-            error = self._compressor.all_reduce(flat)
-            if self._residuals:
-                for residual, row, value in zip(self._residuals, rows, views_like(error, sent), strict=True):
-                    residual[row] = value
-        else:
-            self.collectives.all_reduce(flat)
+        if self._residuals:
+            flat += flatten([residual[row] for residual, row in zip(self._residuals, rows, strict=True)])
+        error = self._compressor.all_reduce(flat, self.steps)
+        if self._residuals:
+            for residual, row, value in zip(self._residuals, rows, views_like(error, sent), strict=True):
+                residual[row] = value
         for gradient, row, value in zip(gradients, rows, views_like(flat, sent), strict=True):
             gradient[row] = value
 
     def _rows(self) -> list[Tensor | slice]:
         """Rows to send of each parameter."""
         sparse: Mapping[str, Ints] = {}
-        if self._sparse_rows and not (self._compressor and self._compressor.needs_full_gradient):
+        if self._sparse_rows and not self._compressor.needs_full_gradient:
             sparse = self._sparse_rows(self._batch)
         names = [name for name, parameter in self._model.named_parameters() if parameter.requires_grad]
         return [
@@ -201,8 +174,6 @@ class Mirrored(Strategy):
     def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
         """Restore the residuals, too."""
         super().load_state_dict(state, rank_state)
-        if self._compressor:
-            self._compressor.step = self.steps
         if self._residuals:
             copy_pieces(rank_state["residual"], self._residuals)
 
@@ -219,31 +190,29 @@ class Central(Strategy):
     def _prepare(self) -> None:
         self._flat = flatten(self.parameters).zero_()  # gradients on their way to rank 0, weights on their way back
         _bind_gradients(self.parameters, self._flat)
-
-    def _make_optimizer(self) -> ClippedAdamW | None:
-        if self.collectives.rank:
-            return None
-        self._stored = flatten(self.parameters).cpu()
-        self._stored_gradient = torch.zeros_like(self._stored)
-        stored = views_like(self._stored, self.parameters)
-        _bind_gradients(stored, self._stored_gradient)
-        return ClippedAdamW(stored, self._config)
+        if self.collectives.rank == 0:
+            self._stored = flatten(self.parameters).cpu()
+            self._stored_gradient = torch.zeros_like(self._stored)
+            stored = views_like(self._stored, self.parameters)
+            _bind_gradients(stored, self._stored_gradient)
+            self._optimizer = ClippedAdamW(stored, self._config)
 
     def _step(self, rate: float) -> None:
         self.collectives.reduce_to_root(self._flat)
-        if self._optimizer:
+        if self.collectives.rank == 0:
             self._stored_gradient.copy_(self._flat)
-            self._update(rate)
+            self._optimizer.step(rate)
             self._flat.copy_(self._stored)
         self.collectives.broadcast(self._flat)
         copy_pieces(self._flat, self.parameters)
         self._flat.zero_()
 
     def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
-        """Store the model's weights, too."""
-        super().load_state_dict(state, rank_state)
-        if self._optimizer:
+        """Store the model's weights, too; other ranks have no moments."""
+        if self.collectives.rank == 0:
+            super().load_state_dict(state, rank_state)
             self._stored.copy_(flatten(self.parameters))
+        self.steps = int(state["steps"])
 
 
 class Local(Strategy):
@@ -263,13 +232,13 @@ class Local(Strategy):
         for parameter in self.parameters:  # a rank without samples steps with zeros, and has moments then
             parameter.grad = torch.zeros_like(parameter)
 
-    def rank_batch(self, samples: Ints) -> RankBatch:
-        """Select this rank's samples, weighted for a gradient of its own."""
-        rank_samples = super().rank_batch(samples).samples
-        return RankBatch(rank_samples, len(rank_samples))
+    def rank_batch(self, samples: Ints) -> tuple[Ints, int]:
+        """Select this rank's samples, for a gradient of its own."""
+        rank_samples, _ = super().rank_batch(samples)
+        return rank_samples, len(rank_samples)
 
     def _step(self, rate: float) -> None:
-        self._update(rate)
+        self._optimizer.step(rate)
         self._since_average += 1
         self.is_synchronized = False
         if self._since_average == self._config.sync_every:
@@ -280,7 +249,6 @@ class Local(Strategy):
         self._since_average, self.is_synchronized = 0, True
 
     def _moments(self, name: str) -> list[Tensor]:
-        assert self._optimizer
         return [self._optimizer.adam.state[parameter][name] for parameter in self.parameters]
 
     def end_epoch(self) -> None:
@@ -307,65 +275,59 @@ class _InFlight(NamedTuple):
 
     flat: Tensor
     rate: float
-    work: "dist.Work | None"
+    work: "dist.Work | None" = None
 
 
 class Stale(Strategy):
-    """Asynchronous with bounded staleness: all ranks apply the summed gradient of step t after backward of step t + s.
+    """Asynchronous by one step: the summed gradient of a step is applied after the next one's backward pass.
 
-    Replicas stay equal, no rank is more than s steps ahead, and s = 0 is synchronous. Gradients in flight are applied
-    at the end of an epoch; a checkpoint inside an epoch holds them.
+    Replicas stay equal, and sums are sent while ranks compute. The gradient in flight is applied at the end of an
+    epoch; a checkpoint inside an epoch holds it.
 
     References: Ho et al. 2013 ("More effective distributed ML via a stale synchronous parallel parameter server"), for
     the bound; Li et al. 2018 ("Pipe-SGD"), for sums that all ranks apply a fixed number of steps late.
     """
 
     def _prepare(self) -> None:
-        zero = flatten(self.parameters).zero_()
-        self._free = [zero, *(zero.clone() for _ in range(self._config.staleness))]
-        self._in_flight: deque[_InFlight] = deque()
-        self._local_grad = self._take_free()
-
-    def _take_free(self) -> Tensor:
-        """Take a flat gradient of zeros, which backward adds to from now on."""
-        flat = self._free.pop()
-        _bind_gradients(self.parameters, flat)
-        return flat
+        self._local_grad, self._free = (torch.zeros_like(flatten(self.parameters)) for _ in range(2))
+        self._in_flight: _InFlight | None = None
+        _bind_gradients(self.parameters, self._local_grad)
 
     def _step(self, rate: float) -> None:
-        work = self.collectives.all_reduce_async(self._local_grad)
-        self._in_flight.append(_InFlight(self._local_grad, rate, work))
-        while len(self._in_flight) > self._config.staleness:
-            self._apply_oldest()
-        self._local_grad = self._take_free()
+        sent = _InFlight(self._local_grad, rate, self.collectives.all_reduce_async(self._local_grad))
+        self._apply()
+        self._local_grad, self._in_flight = self._free, sent
+        _bind_gradients(self.parameters, self._local_grad)
 
-    def _apply_oldest(self) -> None:
-        oldest = self._in_flight.popleft()
-        if oldest.work:
-            oldest.work.wait()
-        _bind_gradients(self.parameters, oldest.flat)
-        self._update(oldest.rate)  # which zeros the gradient
-        self._free.append(oldest.flat)
+    def _apply(self) -> None:
+        """Apply the gradient in flight, if there is one, which zeros it."""
+        if self._in_flight:
+            if self._in_flight.work:
+                self._in_flight.work.wait()
+            self._free = self._in_flight.flat
+            _bind_gradients(self.parameters, self._free)
+            self._optimizer.step(self._in_flight.rate)
+            self._in_flight = None
 
     def end_epoch(self) -> None:
-        """Apply the gradients in flight, too."""
-        while self._in_flight:
-            self._apply_oldest()
+        """Apply the gradient in flight, too."""
+        self._apply()
         _bind_gradients(self.parameters, self._local_grad)
         super().end_epoch()
 
     def state_dict(self) -> State:
-        """Shared state, including the sums of gradients in flight."""
-        for gradient in self._in_flight:
-            if gradient.work:
-                gradient.work.wait()
-        return super().state_dict() | {"in_flight": [(one.flat.cpu(), one.rate) for one in self._in_flight]}
+        """Shared state, including the sum of the gradient in flight."""
+        sent = self._in_flight
+        if sent and sent.work:
+            sent.work.wait()
+        return super().state_dict() | {"in_flight": sent and (sent.flat.cpu(), sent.rate)}
 
     def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
-        """Restore the gradients in flight, too."""
+        """Restore the gradient in flight, too."""
         super().load_state_dict(state, rank_state)
-        for flat, rate in state["in_flight"]:
-            self._in_flight.append(_InFlight(self._free.pop().copy_(flat), float(rate), None))
+        if state["in_flight"]:
+            flat, rate = state["in_flight"]
+            self._in_flight = _InFlight(self._free.copy_(flat), float(rate))
 
 
 def _bind_gradients(parameters: Sequence[Tensor], flat: Tensor) -> None:

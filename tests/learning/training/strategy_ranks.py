@@ -31,17 +31,13 @@ from tests.rooms import (
 
 EXACT: dict[str, dict] = {
     "mirrored": {},
-    "mirrored, accumulated": {"micro_batches": 3},
     "central": {"strategy": "central"},
-    "central, accumulated": {"strategy": "central", "micro_batches": 2},
-    "stale by 0": {"strategy": "stale", "staleness": 0},
     "local, always averaged": {"strategy": "local", "sync_every": 1},
 }
 """Name → options. But for the last, which shows where the others differ, they give the model of one process."""
 
 LOOSE: dict[str, dict] = {
-    "stale by 1": {"strategy": "stale"},
-    "stale by 3": {"strategy": "stale", "staleness": 3},
+    "stale": {"strategy": "stale"},
     "local": {"strategy": "local", "sync_every": 3},
     "fp16": {"compression": "fp16"},
     "bf16": {"compression": "bf16"},
@@ -54,7 +50,7 @@ LOOSE: dict[str, dict] = {
 STOPPED: dict[str, dict] = {
     "mirrored": {},
     "central": {"strategy": "central"},
-    "stale by 3": {"strategy": "stale", "staleness": 3},
+    "stale": {"strategy": "stale"},
     "local": {"strategy": "local", "sync_every": 2},
     **{name: {"compression": name} for name in COMPRESSIONS if name != "none"},
 }

@@ -89,26 +89,16 @@ def now(monkeypatch) -> list[float]:
     return time
 
 
-def test_the_clock_asks_for_a_checkpoint_when_its_time_has_come(now):
-    clock = CheckpointClock(10.0)
-    answers = []
-    for second in range(1, 26):
-        now[0] = second
-        answers.append(clock.due(is_synchronized=True))
-        if answers[-1]:
-            clock.restart()
-    assert [second for second, due in enumerate(answers, 1) if due] == [10, 20]
-
-
-def test_the_clock_of_several_ranks_tells_seldom(now, monkeypatch):
-    told: list[str] = []
-    monkeypatch.setattr("ncc.learning.training.checkpoint.rank_and_world", lambda: (0, 2))
-    monkeypatch.setattr("ncc.learning.training.checkpoint.broadcast_tensors", told.append)
-    clock = CheckpointClock(1000.0)
-    due = []
-    for second in range(1, 1011):
+def test_the_clock_asks_seldom_and_for_a_checkpoint_when_its_time_has_come(now, monkeypatch):
+    asked: list[float] = []
+    monkeypatch.setattr(
+        "ncc.learning.training.checkpoint.broadcast_result", lambda decide: asked.append(now[0]) or decide()
+    )
+    clock, due = CheckpointClock(1000.0), []
+    for second in range(1, 2020):
         now[0] = second
         if clock.due(is_synchronized=True):
             due.append(second)
-    assert due[0] == 1000
-    assert len(told) < 25  # 1, 2, 4 … steps apart, and at the end every step from 1000 s on
+            clock.restart()
+    assert due == [1000, 2000]
+    assert len(asked) < 50  # 1, 2, 4 … steps apart
