@@ -91,9 +91,12 @@ def now(monkeypatch) -> list[float]:
 
 def test_the_clock_asks_seldom_and_for_a_checkpoint_when_its_time_has_come(now, monkeypatch):
     asked: list[float] = []
-    monkeypatch.setattr(
-        "ncc.learning.training.checkpoint.broadcast_result", lambda decide: asked.append(now[0]) or decide()
-    )
+
+    def ask(decide):
+        asked.append(now[0])
+        return decide()
+
+    monkeypatch.setattr("ncc.learning.training.checkpoint.broadcast_result", ask)
     clock, due = CheckpointClock(1000.0), []
     for second in range(1, 2020):
         now[0] = second
