@@ -2,7 +2,7 @@
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.cli.main import VERBS, app, report_crashes
-from ncc.cli.printing import print_rows, throttle
+from ncc.cli.printing import print_progress, print_rows
 from ncc.ir.frontend.allowed_paths import compile_permissions
 from ncc.ir.frontend.clang import find_compiler
 from ncc.ir.frontend.compile import compile_source, with_header

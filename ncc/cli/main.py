@@ -22,41 +22,50 @@ from ncc.cli.printing import (
     exit_with_error,
     print_answer,
     print_message,
+    print_progress,
     print_text,
     print_traceback,
     standard_streams,
-    throttle,
     without_command,
 )
 from ncc.errors import InputError, InputFileError, NccError
 from ncc.verbs.types import Answer, Command, Each
 
-VERBS = {
-    "embed": "ncc.verbs.embed:embed_command",
-    "graph": "ncc.verbs.embed:graph_command",
-    "predict-device": "ncc.verbs.predict:predict_device_command",
-    "predict-coarsening": "ncc.verbs.predict:predict_coarsening_command",
-    "predict-gpu": "ncc.verbs.predict:predict_gpu_command",
-    "profile": "ncc.verbs.predict:profile_command",
-    "classify": "ncc.verbs.predict:classify_command",
-    "devices": "ncc.verbs.measure:devices_command",
-    "measure": "ncc.verbs.measure:measure_command",
-    "index": "ncc.verbs.search:index_command",
-    "search": "ncc.verbs.search:search_command",
-    "calibrate": "ncc.verbs.measure:calibrate_command",
-    "info": "ncc.verbs.info:info_command",
-    "corpus build": "ncc.verbs.train:corpus_build_command",
-    "train embedding": "ncc.verbs.train:train_embedding_command",
-    "train encoder": "ncc.verbs.train:train_encoder_command",
-    "train devmap": "ncc.verbs.train:train_devmap_command",
-    "train coarsening": "ncc.verbs.train:train_coarsening_command",
-    "train gpu": "ncc.verbs.train:train_gpu_command",
-    "train classify": "ncc.verbs.train:train_classify_command",
-    "data list": "ncc.verbs.info:data_list_command",
-    "data fetch": "ncc.verbs.info:data_fetch_command",
-    "data verify": "ncc.verbs.info:data_verify_command",
+SECTIONS = {
+    "Answer": {
+        "predict-device": "ncc.verbs.predict:predict_device_command",
+        "predict-coarsening": "ncc.verbs.predict:predict_coarsening_command",
+        "predict-gpu": "ncc.verbs.predict:predict_gpu_command",
+        "profile": "ncc.verbs.predict:profile_command",
+        "classify": "ncc.verbs.predict:classify_command",
+    },
+    "Vectors and search": {
+        "embed": "ncc.verbs.embed:embed_command",
+        "graph": "ncc.verbs.embed:graph_command",
+        "index": "ncc.verbs.search:index_command",
+        "search": "ncc.verbs.search:search_command",
+    },
+    "Your machine": {
+        "devices": "ncc.verbs.measure:devices_command",
+        "measure": "ncc.verbs.measure:measure_command",
+        "calibrate": "ncc.verbs.measure:calibrate_command",
+        "info": "ncc.verbs.info:info_command",
+    },
+    "Train": {
+        "corpus build": "ncc.verbs.train:corpus_build_command",
+        "train embedding": "ncc.verbs.train:train_embedding_command",
+        "train encoder": "ncc.verbs.train:train_encoder_command",
+        "train devmap": "ncc.verbs.train:train_devmap_command",
+        "train coarsening": "ncc.verbs.train:train_coarsening_command",
+        "train gpu": "ncc.verbs.train:train_gpu_command",
+        "train classify": "ncc.verbs.train:train_classify_command",
+        "data list": "ncc.verbs.info:data_list_command",
+        "data fetch": "ncc.verbs.info:data_fetch_command",
+        "data verify": "ncc.verbs.info:data_verify_command",
+    },
 }
-"""Commands, and where each is defined."""
+"""Commands by what people want, and where each is defined."""
+VERBS = {name: place for verbs in SECTIONS.values() for name, place in verbs.items()}
 
 _GROUPS = {
     "corpus": "Build corpora of co-occurrence counts.",
@@ -118,6 +127,19 @@ class _TopGroup(VerbGroup):
         """The names of all verbs that are installed."""
         return [*super().list_commands(ctx), *_GROUPS, *sorted(_entry_points().names)]
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs in sections, those of other distributions last."""
+        sections = {title: [*dict.fromkeys(name.split()[0] for name in verbs)] for title, verbs in SECTIONS.items()}
+        sections["Evaluate"] = sorted(_entry_points().names)
+        width = max(map(len, self.list_commands(ctx)))
+        for title, names in sections.items():
+            commands = [(name.ljust(width), self.get_command(ctx, name)) for name in names]
+            limit = formatter.width - 6 - width
+            rows = [(name, command.get_short_help_str(limit)) for name, command in commands if command]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb of a name, loaded if another distribution has it."""
         if cmd_name in self.verbs or cmd_name in _GROUPS:
@@ -158,7 +180,7 @@ def run_verb(command: Command, *, as_json: bool = False, require_confinement: bo
     if not command.has_json and "as_json" in needed:
         arguments["as_json"] = as_json
     if "progress" in needed:
-        arguments["progress"] = throttle() if command.is_brief else print_message
+        arguments["progress"] = print_progress(1.0 if command.is_brief else 0.0)
     if "card" in needed:
         from ncc.system.files.provenance import command_line
 

@@ -29,17 +29,17 @@ def exit_with_error(message: str, *, code: int = 1) -> NoReturn:
     raise click.exceptions.Exit(code)
 
 
-def throttle(tell: Callable[[str], None] = print_message, pause_s: float = 1.0) -> Callable[[str], None]:
-    """Return a function that passes a message on unless the last one is younger than a pause."""
+def print_progress(pause_s: float) -> Callable[[str], None]:
+    """Return a function that prints a message on a terminal unless the last one is younger than a pause."""
     last = -pause_s
 
-    def pass_on(message: str) -> None:
+    def print_if_due(message: str) -> None:
         nonlocal last
-        if (now := time.monotonic()) - last >= pause_s:
+        if sys.stderr.isatty() and (now := time.monotonic()) - last >= pause_s:
             last = now
-            tell(message)
+            print_message(message)
 
-    return pass_on
+    return print_if_due
 
 
 def print_answer(answer: Mapping[str, Any] | str | Sequence[Summary], source: str = "") -> bool:
@@ -69,38 +69,32 @@ def print_answer(answer: Mapping[str, Any] | str | Sequence[Summary], source: st
 
 
 def print_text(text: Any) -> None:
-    """Print an answer for people: text, rows, or parts, of which some may be what `rich` prints."""
+    """Print an answer for people: text, rows, or parts: text, summaries, and what `rich` prints."""
     if isinstance(text, Rows):
         print_rows(text)
-    elif isinstance(text, str):
-        print_answer(text)
-    else:
-        for part in text:
-            if isinstance(part, str):
-                print_answer(part)
-            else:
-                from rich.console import Console
+        return
+    for part in [text] if isinstance(text, str) else text:
+        if isinstance(part, str | Summary):
+            print_answer(part if isinstance(part, str) else [part])
+        else:
+            from rich.console import Console
 
-                Console(highlight=False).print(part)
+            Console(highlight=False).print(part)
 
 
 def print_rows(table: Rows) -> None:
     """Print rows of words: as a table on a terminal, which may break cells into lines, else as lines."""
     rows = [[escape_control(cell) for cell in row] for row in table.rows]
     if not sys.stdout.isatty():
-        lines = (
-            [table.line.format(*row) for row in rows] if table.line else align_columns(rows, left=range(len(rows[0])))
-        )
-        print_answer("\n".join(lines))
+        print_answer("\n".join(align_columns(rows, left=range(len(rows[0])))))
         return
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     shown = Table(*table.heading, box=None, show_header=bool(table.heading), pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
-        shown.add_row(*(Text(cell) for cell in row))
-    Console(highlight=False).print(shown)
+        shown.add_row(*map(Text, row))
+    print_text([shown])
 
 
 def print_traceback(error: Exception) -> None:

@@ -296,15 +296,8 @@ def _embed(
         fields |= {place: columns[place] for place in places}
         if level == "function":
             fields["demangled"] = list(map(demangle, labels))
-    text = (
-        f"{name}: {len(vectors)} {level} vector(s) of {vectors.shape[1]} numbers"
-        f"{'' if level == 'statement' else f' by pooling {result.pooling}'} from {result.num_statements} statements "
-        f"of {result.module.num_functions} function(s), {result.unknown_rate:.1%} unknown"
-    )
-    if not has_sink and level != "statement":
-        for label, vector in zip(labels, vectors, strict=True):
-            text += f"\n  {demangle(label)}\t{' '.join(f'{number:+.4f}' for number in vector[:6])} …"
-    return (fields, text, columns, vectors) if has_sink else (fields, text)
+    summary = result.summary(level)
+    return (fields, [replace(summary, details=())], columns, vectors) if has_sink else (fields, [summary])
 
 
 def build_graph(source: Source, *, options: Compiling | None = None, language: Language | None = None) -> "XFG":
@@ -369,6 +362,7 @@ def _draw(name: Any, *, output: Path | None, function: str | None, as_json: bool
     from ncc.ir.graph.export import EXPORTERS, to_dict
     from ncc.ir.graph.xfg import EdgeKind
     from ncc.learning.embedding.embedding import load_embedding
+    from ncc.system.files.summaries import Summary
     from ncc.system.files.writing import write_output
 
     xfg = build_graph(name, **options)
@@ -384,5 +378,10 @@ def _draw(name: Any, *, output: Path | None, function: str | None, as_json: bool
         write_output(output, EXPORTERS[output.suffix](xfg, **settings).encode("utf-8", "backslashreplace"))
     elif as_json:
         fields["graph"] = to_dict(xfg)
-    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    return fields, f"{name}: {xfg.module.num_statements} statements, {xfg.num_edges} edges ({kinds})"
+    summary = Summary(
+        verdict=f"{xfg.num_edges:,} edges",
+        interval=f"{xfg.module.num_statements:,} statements",
+        confidence=f"{fields['unknown_rate']:.1%} unknown",
+        details=[("kinds", ", ".join(f"{count:,} {kind}" for kind, count in counts.items()))],
+    )
+    return fields, [summary]

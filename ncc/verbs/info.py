@@ -1,27 +1,13 @@
 """What is installed: ``ncc info`` and ``ncc data``."""
 
-import json
 import platform as host
-from typing import Any
 
 from ncc.verbs.types import Answer, DataFolder, Name, Rows, command
 
 
 @command(has_json=True, compiles=False)
 def info_command() -> Answer:
-    """Show versions, the compiler, the shipped models and where data is looked for."""
-    facts = _facts()
-    return Answer(text=Rows([(name, _shown(value)) for name, value in facts.items()], line="{}: {}"), json=facts)
-
-
-def _shown(value: Any) -> str:
-    """Lists as words, cards with a name in each line."""
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    return json.dumps(value, indent=2) if isinstance(value, dict) else str(value)
-
-
-def _facts() -> dict[str, Any]:
+    """Show versions, the compiler, devices, and what ships; --json adds the model cards."""
     import llvmlite.binding as llvm
 
     import ncc
@@ -33,7 +19,8 @@ def _facts() -> dict[str, Any]:
     from ncc.tasks.devices.head import PLATFORMS
 
     embedding, encoder = ncc.load_embedding(), ncc.load_encoder()
-    return {
+    coarsening, classifier = ncc.load_coarsening_head(), ncc.load_classifier()
+    facts = {
         "version": ncc.__version__,
         "python": host.python_version(),
         "llvm": ".".join(map(str, llvm.llvm_version_info)),
@@ -43,10 +30,34 @@ def _facts() -> dict[str, Any]:
         "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.card,
         "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | encoder.card,
         "device_heads": {name: ncc.load_device_head(platform=name).card for name in PLATFORMS},
-        "coarsening_head": ncc.load_coarsening_head().card,
-        "classifier": ncc.load_classifier().card,
+        "coarsening_head": coarsening.card,
+        "classifier": classifier.card,
         "data_folder": str(data_folder()),
     }
+    rows = [
+        ("ncc", f"{facts['version']}, Python {facts['python']}, LLVM {facts['llvm']}"),
+        ("compiler", facts["compiler"]),
+        ("confinement", facts["confinement"]),
+        ("reads", " ".join(facts["reads"])),
+        ("devices here", _device_names()),
+        ("embedding", f"{len(embedding.vocabulary):,} statements, {embedding.dim}-d"),
+        ("encoder", f"{encoder.dim}-d"),
+        ("predict-device", "Intel Core i7-3820 beside an AMD Tahiti 7970 (amd) or an NVIDIA GTX 970 (nvidia)"),
+        ("predict-coarsening", ", ".join(coarsening.devices)),
+        ("predict-gpu", f"{ncc.load_gpu_head().gpu}; extrapolated to other GPUs"),
+        ("classify", f"{len(classifier.classes)} programming problems"),
+        ("data", facts["data_folder"]),
+    ]
+    return Answer(text=Rows(rows), json=facts)
+
+
+def _device_names() -> str:
+    import ncc
+
+    try:
+        return ", ".join(device.name for device in ncc.list_devices())
+    except ncc.NccError as error:
+        return f"none: {error}".partition(";")[0]
 
 
 @command(compiles=False)

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +25,7 @@ from ncc.verbs.types import (
 
 if TYPE_CHECKING:
     from ncc.tasks.search.duplicates import Duplicates
-    from ncc.tasks.search.index import Index, IndexedFunction, SearchResult
+    from ncc.tasks.search.index import Index, SearchResult
 
     Places = PathLike | Sequence[PathLike]
     IndexFolder = PathLike
@@ -73,12 +72,11 @@ def index(
 
 
 def _report(made: "Index") -> Answer:
-    report = made.report
-    assert report is not None
+    assert made.report is not None
     return Answer(
-        text=f"{made.store.folder}: {report.to_text()}, {made.pooling} vectors",
-        json={**vars(report), "pooling": made.pooling, "num_bytes": made.num_bytes},
-        failures=[reason.partition("\n")[0] for reason in report.failures.values()],
+        text=[made.summary()],
+        json={**vars(made.report), "pooling": made.pooling, "num_bytes": made.num_bytes},
+        failures=[reason.partition("\n")[0] for reason in made.report.failures.values()],
     )
 
 
@@ -130,68 +128,26 @@ def search_command(  # noqa: D417 - shared options have a text of their own
         raise InputError(f"{output}: extension {output.suffix!r} is not .html")
     check_writable(output)
     opened = load_index(index, calibration=calibration)
-    answers: Duplicates | list[SearchResult]
+    answers: Sequence[Duplicates | SearchResult]
     if query is None:
-        answers = opened.duplicates(threshold, min_statements=min_statements, max_groups=top)
+        groups = opened.duplicates(threshold, min_statements=min_statements, max_groups=top)
+        answers, rows = [groups], groups.to_dicts()
         title = f"Similar functions in {index}"
     else:
-        answers = opened.search(query, function=function, top=top, options=options)
+        results = opened.search(query, function=function, top=top, options=options)
+        answers, rows = results, [result.to_dict() for result in results]
         title = f"Functions in {index} similar to those of {query}"
     if output:
-        about = f"{len(opened)} functions, by pooling {opened.pooling}."
+        about = f"{len(opened):,} functions, {opened.pooling} vectors."
         write_output(output, similar_page(answers, title=title, about=about).encode("utf-8", "backslashreplace"))
-    return Answer(text=_parts(answers, sys.stdout.isatty() if source is None else source), json=_objects(answers))
+    return Answer(text=_parts(answers, sys.stdout.isatty() if source is None else source), json=rows)
 
 
-def _parts(answers: "Duplicates | list[SearchResult]", with_source: bool) -> Iterator[Any]:
-    """Each query or group with its functions, and if wanted the source of pairs side by side."""
-    from ncc.tasks.search.duplicates import Duplicates
+def _parts(answers: "Sequence[Duplicates | SearchResult]", with_source: bool) -> Iterator[Any]:
+    """The summary of each answer, and if wanted the source of its pairs side by side."""
     from ncc.tasks.search.pages import pairs_of, side_by_side
 
-    blocks: list[tuple[str, list[IndexedFunction], list[tuple[IndexedFunction, IndexedFunction]]]] = []
-    if isinstance(answers, Duplicates):
-        rate = answers.copy_rate
-        yield answers.summary + ("" if rate is None else f" ({rate:.0%} of pairs this similar or more are copies)")
-        for group, (title, pairs) in zip(answers, pairs_of(answers), strict=True):
-            # the representative is not a copy of itself
-            blocks.append((title, [replace(group[0], copy_rate=None), *group.functions[1:]], pairs))
-    else:
-        for answer in answers:
-            title = f"{answer.query.demangled} ({answer.query.location})"
-            blocks.append((title, list(answer), [(answer.query, match) for match in answer]))
-    for title, functions, pairs in blocks:
-        yield "\n".join([title, *map(_line, functions)])
+    for answer in answers:
+        yield answer.summary()
         if with_source:
-            yield from (side_by_side(left, right) for left, right in pairs)
-
-
-def _line(function: "IndexedFunction") -> str:
-    from ncc.tasks.search.pages import format_similarity
-
-    return f"  {format_similarity(function)}  {function.demangled}  {function.location}"
-
-
-def _objects(answers: "Duplicates | list[SearchResult]") -> list[dict[str, Any]]:
-    from ncc.tasks.search.duplicates import Duplicates
-
-    if isinstance(answers, Duplicates):
-        return [
-            {
-                "similarity": group.similarity,
-                "copy_rate": group.copy_rate,
-                "num_statements": group.num_statements,
-                "functions": [function.to_dict() for function in group],
-                "threshold": answers.threshold,
-                "threshold_copy_rate": answers.copy_rate,
-                "pooling": answers.of.pooling,
-            }
-            for group in answers
-        ]
-    return [
-        {
-            "query": answer.query.to_dict(),
-            "matches": [match.to_dict() for match in answer],
-            "pooling": answer.pooling,
-        }
-        for answer in answers
-    ]
+            yield from (side_by_side(*pair) for _, pairs in pairs_of(answer) for pair in pairs)

@@ -46,11 +46,10 @@ class Words:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of words: a table on a terminal, else lines, each of a format or in columns."""
+    """Rows of words: a table on a terminal, else lines in columns."""
 
     rows: Sequence[Sequence[str]]
     heading: Sequence[str] = ()
-    line: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +57,7 @@ class Answer:
     """What a command prints.
 
     Attributes:
-        text: For people: text, rows, or parts of what `rich` prints.
+        text: For people: text, rows, or parts: text, summaries, and what `rich` prints.
         json: For machines: an object, or one per line.
         failures: Messages about inputs that failed.
         is_failed: Whether the exit code is 1 without failures.

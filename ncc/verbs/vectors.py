@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from ncc.arrays import Floats32
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError
 from ncc.ir.reader.module import Module
-from ncc.learning.embedding.backoff import BackoffLevel
 from ncc.learning.embedding.embedding import Embedding, Lookup
 from ncc.learning.encoder.pooling import Pooler
-from ncc.system.files.pages import MAX_ROWS, html_table
+from ncc.system.files.summaries import Summarized, Summary
+from ncc.system.files.tables import data_frame
 from ncc.system.files.text import demangle
 from ncc.verbs.types import Level
 
 if TYPE_CHECKING:
     import pandas
 
+_NUMBERS = 6
+"""Of a vector that is shown."""
+_MAX_NAME = 40
+"""Columns that names of functions are aligned in; longer ones run over."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EmbeddedModule:
+class EmbeddedModule(Summarized):
     """Vectors of a module.
 
     Attributes:
@@ -38,6 +43,24 @@ class EmbeddedModule:
         counts = f"{self.num_statements} statements in {self.module.num_functions} functions"
         pooled = f"dim={self.dim} by {self.pooling}"
         return f"EmbeddedModule({self.module.name!r}: {counts}, {pooled}, {self.unknown_rate:.1%} unknown)"
+
+    def summary(self, level: Level = "function") -> Summary:
+        """Return what people read: how many vectors, and the first numbers of those of functions or of the module."""
+        vectors = self.vectors_at(level)
+        is_pooled = level != "statement"
+        names = ["vector"] if level == "module" else [demangle(name) for name in self.labels(level) if is_pooled]
+        width = min(max(map(len, names), default=0), _MAX_NAME) + 1
+        details = [
+            (name.ljust(width), ["".join(f"{number:9.4f}" for number in vector[:_NUMBERS]) + "  ..."])
+            for name, vector in zip(names, vectors, strict=is_pooled)
+        ]
+        return Summary(
+            verdict=f"{len(vectors):,} vector{'s' * (len(vectors) != 1)}",
+            interval=f"{vectors.shape[1]}-d" + (f", {self.pooling}" if is_pooled else ""),
+            confidence=f"{self.unknown_rate:.1%} unknown",
+            subject=f"{self.num_statements:,} statements",
+            details=details,
+        )
 
     @property
     def num_statements(self) -> int:
@@ -73,14 +96,6 @@ class EmbeddedModule:
     def statements(self) -> Floats32:
         """(num_statements, dim) float32 vectors of length 1."""
         return self.embedding.vectors[self.lookup.word]
-
-    def _repr_html_(self) -> str:
-        module = self.module
-        unknown = np.add.reduceat(self.lookup.level != BackoffLevel.EXACT, module.function_start[:-1], dtype=np.int64)
-        sizes = np.diff(module.function_start)
-        shares = (f"{share:.1%}" for share in unknown / sizes)
-        rows = zip(map(demangle, module.function_names[:MAX_ROWS]), sizes, shares, strict=False)
-        return html_table(repr(self), ("function", "statements", "unknown"), rows)
 
     @cached_property
     def functions(self) -> Floats32:
@@ -134,15 +149,6 @@ class EmbeddedModule:
         Raises:
             NccError: Pandas is not installed.
         """
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise NccError(
-                "a data frame needs pandas: in ncc's checkout, pip install -c constraints.txt '.[viz]'"
-            ) from error
-
-        if level != "statement":
-            return pandas.DataFrame(self.vectors_at(level), index=pandas.Index(self.labels(level), name=level))
-        _, text, *places = self.columns(level).values()
-        index = pandas.MultiIndex.from_arrays([*places, text], names=["function", "index", "line", "statement"])
-        return pandas.DataFrame(self.statements, index=index)
+        _, labels, *places = self.columns(level).values()
+        names = ["function", "index", "line", "statement"] if places else level
+        return data_frame(self.vectors_at(level), [*places, labels] if places else labels).rename_axis(index=names)

@@ -18,7 +18,7 @@ TREE, SAXPY = IR / "tree.clang22.ll", IR / "saxpy.clang14.ll"
 def test_names_of_cpp_are_demangled_beside_the_mangled_ones(tmp_path):
     path = tmp_path / "a.cpp"
     path.write_text("template <class T> T twice(T x) { return x + x; }\ntemplate int twice(int);\n")
-    assert "\n  int twice<int>(int)\t" in run_here("embed", path, "--level", "function").out
+    assert "\n  int twice<int>(int)  " in run_here("embed", path, "--level", "function").out
     row = run_here("embed", path, "--level", "function", "--json").row
     assert (row["labels"], row["demangled"]) == (["_Z5twiceIiET_S0_"], ["int twice<int>(int)"])
 
@@ -153,13 +153,16 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("folder")
 def test_an_index_is_made_and_searched():
     made = run_here("index", "code", "-o", "index", "--pooling", "mean")
-    assert made.out == "index: 3 functions in 3 files (3 updated, 0 removed, 0 failed), mean vectors\n"
+    assert [line.split() for line in made.out.splitlines()] == [
+        ["3", "functions", "3", "files", "mean", "index"],
+        ["changes", "3", "updated,", "0", "removed,", "0", "failed"],
+    ]
     found = run_here("search", "index", "query.c", "--top", "2")
     assert (found.code, found.err) == (0, "")
-    first, *matches = found.out.splitlines()
-    assert first == "mine (query.c:2-8)"
-    columns = [set(column) for column in zip(*(line.split("  ")[2:4] for line in matches), strict=True)]
-    assert columns == [{"first_sum", "second_sum"}, {"code/a.c:2-8", "code/b.c:4-10"}]
+    first, *matches, _ = found.out.splitlines()
+    assert first.endswith(" query.c:2-8: mine")
+    columns = [set(column) for column in zip(*(line.split()[-2:] for line in matches), strict=True)]
+    assert columns == [{"code/a.c:2-8", "code/b.c:4-10"}, {"first_sum", "second_sum"}]
     row = run_here("search", "index", "query.c", "--function", "mine", "--json").row
     assert (row["query"]["function"], row["pooling"], len(row["matches"])) == ("mine", "mean", 3)
     keys = {"file", "function", "demangled", "first_line", "last_line", "similarity", "copy_rate"}
@@ -170,8 +173,8 @@ def test_groups_are_printed_and_written(folder):
     run_here("index", "code", "-o", "index")
     words = ["search", "index", "--duplicates", "--threshold", "0.9"]
     out = run_here(*words, "-o", "similar.html", "--source").out
-    assert out.startswith("1 group with similarity ≥ 0.9 (")
-    assert "\n2 functions, " in out and "first_sum(const int" in out
+    assert out.startswith("1 group           similarity 0.9 or more     ")
+    assert "\n  group 1   2 functions, " in out and "first_sum(const int" in out
     assert "int second_sum(const int *a, int n) {" in (folder / "similar.html").read_text()
     row = run_here(*words, "--json").row
     assert {one["function"] for one in row["functions"]} == {"first_sum", "second_sum"}

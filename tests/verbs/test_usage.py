@@ -13,7 +13,7 @@ import pytest
 
 import ncc
 from tests.contract.cases import CUDA, KERNELS, SOURCES
-from tests.rooms import Rows, VectorFile, print_rows, report_crashes, throttle
+from tests.rooms import Rows, VectorFile, print_progress, print_rows, report_crashes
 from tests.support.refuses import check_message
 from tests.support.tiny import Tiny
 from tests.support.verbs import run_here
@@ -101,8 +101,6 @@ def test_rows_are_plain_columns_but_on_a_terminal(capsys, monkeypatch):
     rows = [("a", "here", "one\x1b[31m"), ("longer", "missing", "other")]
     print_rows(Rows(rows, ("name", "state", "title")))
     assert capsys.readouterr().out == "a       here     one\\u001b[31m\nlonger  missing  other\n"
-    print_rows(Rows([("name", "value")], line="{}: {}"))
-    assert capsys.readouterr().out == "name: value\n"
     monkeypatch.setattr("ncc.cli.printing.sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "dumb")
     print_rows(Rows(rows, ("name", "state", "title")))
@@ -130,14 +128,16 @@ def test_commands_print_by_the_functions_that_escape():
     assert printing == {"printing.py"}
 
 
-def test_progress_comes_at_most_once_a_second(monkeypatch):
-    now, told = [100.0], list[str]()
+@pytest.mark.parametrize(("is_terminal", "shown"), [(True, "ace"), (False, "")])
+def test_progress_comes_at_most_once_a_second_and_on_a_terminal_alone(monkeypatch, capsys, is_terminal, shown):
+    now = [100.0]
     monkeypatch.setattr("ncc.cli.printing.time.monotonic", lambda: now[0])
-    pass_on = throttle(told.append)
+    monkeypatch.setattr("ncc.cli.printing.sys.stderr.isatty", lambda: is_terminal)
+    pass_on = print_progress(1.0)
     for seconds, message in ((0, "a"), (0.5, "b"), (0.6, "c"), (0.9, "d"), (0.2, "e")):
         now[0] += seconds
         pass_on(message)
-    assert told == ["a", "c", "e"]
+    assert capsys.readouterr().err.split() == list(shown)
 
 
 def test_cells_that_look_like_formulas_get_an_apostrophe(tmp_path):

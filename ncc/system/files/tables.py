@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ncc.arrays import Floats32
-from ncc.errors import InputError
+from ncc.errors import InputError, NccError
 from ncc.system.files.writing import check_writable, open_atomically, write_output
 
 if TYPE_CHECKING:
+    import pandas
     import pyarrow
 
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
@@ -146,3 +147,18 @@ class VectorFile:
                 self._write_group()
             elif self._parts:
                 write_output(self._path, FORMATS[self._path.suffix](*self._gathered(), self._about))
+
+
+def data_frame(rows: Any, index: Any = None) -> "pandas.DataFrame":
+    """Return a pandas table.
+
+    Raises:
+        NccError: Pandas is not installed.
+    """
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        raise NccError(
+            "a data frame needs pandas: in ncc's checkout, pip install -c constraints.txt '.[viz]'"
+        ) from error
+    return pandas.DataFrame(rows, index)

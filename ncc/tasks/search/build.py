@@ -85,7 +85,7 @@ def index(
                 "name another folder"
             )
         prints = {path: fingerprint_of(file, options) for path, file in files.items()}
-        kept = _kept(old, files, prints, roots)
+        kept = _copy_kept(old, files, prints, roots) if old else {}
         fresh = [file for path, file in files.items() if path not in kept]
         known = old.files["path"].to_pylist() if old else []
         gone = [path for path in known if path not in kept and path not in files]
@@ -118,7 +118,8 @@ def index(
             progress=progress,
         )
         with closing(parts), writing(folder, card) as writer:
-            num_old = _copy(old, kept, writer)
+            for unchanged in kept.values():
+                writer.add(*unchanged)
             for part in parts:
                 failures |= _add(part, prints, writer)
             if not writer.num_functions:
@@ -127,7 +128,7 @@ def index(
                     f"{', '.join(map(str, inputs))}: no file has a function, {len(failures)} failed{reasons}"
                 )
         shutil.rmtree(folder / "parts", ignore_errors=True)
-    report = IndexReport(writer.num_functions, num_old + len(fresh), len(fresh), len(gone), failures)
+    report = IndexReport(writer.num_functions, len(kept) + len(fresh), len(fresh), len(gone), failures)
     return replace(load_index(output), report=report)
 
 
@@ -140,36 +141,21 @@ def fingerprint_of(file: InputFile, options: CompileOptions) -> str:
         return ""
 
 
-def _kept(
-    old: Store | None, files: Mapping[str, InputFile], prints: Mapping[str, str], roots: Sequence[str]
-) -> dict[str, int]:
-    """Path → row of the old index's files, of those that stay as they are."""
-    if old is None:
-        return {}
+def _copy_kept(
+    old: Store, files: Mapping[str, InputFile], prints: Mapping[str, str], roots: Sequence[str]
+) -> dict[str, tuple[Any, ...]]:
+    """Path → what `Writer.add` takes, of the old index's files that stay as they are."""
     kept = {}
-    rows = zip(*(old.files[name].to_pylist() for name in ("path", "fingerprint", "error")), strict=True)
-    for row, (path, fingerprint, error) in enumerate(rows):
-        if path in files:
-            if error is None and fingerprint and fingerprint == prints[path]:
-                kept[path] = row
-        elif not any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots):
-            kept[path] = row
+    columns = (old.files[name].to_pylist() for name in ("path", "folder", "fingerprint", "num_functions", "error"))
+    start = 0
+    for path, folder, fingerprint, count, error in zip(*columns, strict=True):
+        is_same = error is None and fingerprint and fingerprint == prints.get(path)
+        is_elsewhere = not any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
+        if is_same if path in files else is_elsewhere:
+            functions, vectors = old.functions.slice(start, count), old.vectors[start : start + count]
+            kept[path] = (path, folder, fingerprint, error), functions, vectors
+        start += count
     return kept
-
-
-def _copy(old: Store | None, kept: Mapping[str, int], writer: Writer) -> int:
-    """What stays of the old index; the number of files."""
-    if old is None:
-        return 0
-    starts = np.cumsum([0, *old.files["num_functions"].to_pylist()])
-    for row in kept.values():
-        start, end = starts[row : row + 2].tolist()
-        path, parent, fingerprint, error = (
-            old.files[name][row].as_py() for name in ("path", "folder", "fingerprint", "error")
-        )
-        functions, vectors = old.functions.slice(start, end - start), old.vectors[start:end]
-        writer.add((path, parent, fingerprint, error), functions, vectors)
-    return len(kept)
 
 
 def _add(part: Shard, prints: Mapping[str, str], writer: Writer) -> dict[str, str]:

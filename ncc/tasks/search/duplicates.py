@@ -1,8 +1,7 @@
 """Groups of similar functions in an index: each holds the functions similar enough to its representative."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +9,9 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError, check_positive
-from ncc.system.files.pages import MAX_ROWS, html_table
-from ncc.tasks.search.index import Index, IndexedFunction, dataframe
+from ncc.system.files.summaries import Summarized, Summary
+from ncc.system.files.tables import data_frame
+from ncc.tasks.search.index import PERCENTAGES, Index, IndexedFunction, function_lines
 
 if TYPE_CHECKING:
     import pandas
@@ -54,9 +54,14 @@ class Group:
         sizes = [function.num_statements for function in self]
         return sum(sizes) - max(sizes)
 
+    @property
+    def title(self) -> str:
+        """Its size, for people."""
+        return f"{len(self)} functions, {self.num_statements:,} duplicate statements"
+
 
 @dataclass(frozen=True, eq=False)
-class Duplicates:
+class Duplicates(Summarized):
     """Groups of similar functions, largest first: by their number of duplicate statements.
 
     Attributes:
@@ -87,24 +92,43 @@ class Duplicates:
         return Group(functions, lowest.similarity, lowest.copy_rate)
 
     def __repr__(self) -> str:
-        return f"Duplicates({self.summary})"
+        return f"Duplicates({len(self)} groups with similarity ≥ {self.threshold:.4g})"
 
-    @property
-    def summary(self) -> str:
-        """Number of groups and minimum similarity."""
-        return f"{len(self)} group{'s' * (len(self) != 1)} with similarity ≥ {self.threshold:.4g}"
+    def summary(self) -> Summary:
+        """Return what people read: each group, its representative first."""
+        rate = self.copy_rate
+        groups = [
+            (
+                f"group {index}",
+                [
+                    group.title,
+                    # the representative is not a copy of itself
+                    *function_lines([replace(group[0], copy_rate=None), *group.functions[1:]]),
+                ],
+            )
+            for index, group in enumerate(self, 1)
+        ]
+        return Summary(
+            verdict=f"{len(self)} group{'s' * (len(self) != 1)}",
+            interval=f"similarity {self.threshold:.4g} or more",
+            confidence="" if rate is None else f"{rate:.0%} copies",
+            subject=str(self.of.store.folder),
+            details=[*groups, ("copies", "" if rate is None else PERCENTAGES)],
+        )
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the fields of JSON of each group."""
+        shared = {"threshold": self.threshold, "threshold_copy_rate": self.copy_rate, "pooling": self.of.pooling}
+        return [
+            vars(group)
+            | {"functions": list(map(IndexedFunction.to_dict, group)), "num_statements": group.num_statements}
+            | shared
+            for group in self
+        ]
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """A pandas table with one row per function and the index of its group."""
-        return dataframe([{"group": index} | row.to_dict() for index, group in enumerate(self) for row in group])
-
-    def _repr_html_(self) -> str:
-        rows = [
-            (index, f"{function.similarity:.3f}", function.demangled, function.location)
-            for index, group in enumerate(islice(self, MAX_ROWS))
-            for function in group
-        ]
-        return html_table(repr(self), ("group", "similarity", "function", "location"), rows)
+        return data_frame([{"group": index} | row.to_dict() for index, group in enumerate(self) for row in group])
 
 
 def find_duplicates(

@@ -1,7 +1,7 @@
 """`Index`: every function of a code base, searched for those nearest to some code."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import load_module
 from ncc.ir.reader.functions import find_functions
@@ -19,9 +19,10 @@ from ncc.ir.reader.locations import function_locations
 from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import Pooler, load_pooler
-from ncc.system.files.pages import html_table
 from ncc.system.files.reading import InputFile
-from ncc.system.files.text import demangle
+from ncc.system.files.summaries import Summarized, Summary
+from ncc.system.files.tables import data_frame
+from ncc.system.files.text import align_columns, demangle
 from ncc.tasks.search.calibration import Calibration, load_calibration, shipped_calibration
 from ncc.tasks.search.store import Store
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import pandas
 
     from ncc.tasks.search.duplicates import Duplicates
+
+PERCENTAGES = "percentages: share of pairs this similar or more that are copies"
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,6 @@ class IndexReport:
     num_updated: int
     num_removed: int
     failures: dict[str, str] = field(default_factory=dict)
-
-    def to_text(self) -> str:
-        """One line."""
-        return (
-            f"{self.num_functions} functions in {self.num_files} files ({self.num_updated} updated, "
-            f"{self.num_removed} removed, {len(self.failures)} failed)"
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +99,24 @@ class IndexedFunction:
         return {"file": fields.pop("file"), "function": fields.pop("function"), "demangled": self.demangled, **fields}
 
 
+def function_lines(functions: Iterable[IndexedFunction]) -> list[str]:
+    """Lines of similarity, copy rate, location and name."""
+    return align_columns(
+        [
+            (
+                f"{function.similarity:.3f}",
+                "" if function.copy_rate is None else f"{function.copy_rate:.0%}",
+                function.location,
+                function.demangled,
+            )
+            for function in functions
+        ],
+        left=(2, 3),
+    )
+
+
 @dataclass(frozen=True, eq=False)
-class SearchResult:
+class SearchResult(Summarized):
     """The functions nearest to one, best first.
 
     Attributes:
@@ -131,15 +143,26 @@ class SearchResult:
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """A pandas table with one row per function."""
-        return dataframe([match.to_dict() for match in self])
+        return data_frame([match.to_dict() for match in self])
 
-    def _repr_html_(self) -> str:
-        rows = [(f"{match.similarity:.3f}", match.demangled, match.location) for match in self]
-        return html_table(f"near {self.query.demangled}", ("similarity", "function", "location"), rows)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of JSON."""
+        matches = [match.to_dict() for match in self]
+        return {"query": self.query.to_dict(), "matches": matches, "pooling": self.pooling}
+
+    def summary(self) -> Summary:
+        """Return what people read: the matches, best first."""
+        has_rates = any(match.copy_rate is not None for match in self)
+        return Summary(
+            verdict=f"{len(self)} match{'es' * (len(self) != 1)}",
+            interval=f"{self.pooling} vectors",
+            subject=f"{self.query.location}: {self.query.demangled}" if self.query.file else self.query.demangled,
+            details=[("matches", function_lines(self)), ("copies", PERCENTAGES if has_rates else "")],
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Index:
+class Index(Summarized):
     """An open index made by `ncc.index`; its files are read when they are first needed.
 
     Attributes:
@@ -158,6 +181,19 @@ class Index:
     def __repr__(self) -> str:
         files = len(self.store.files)
         return f"Index({str(self.store.folder)!r}: {len(self)} functions in {files} files, {self.pooling} vectors)"
+
+    def summary(self) -> Summary:
+        """Return what people read: the size, and what a build changed."""
+        changes = ""
+        if report := self.report:
+            changes = f"{report.num_updated} updated, {report.num_removed} removed, {len(report.failures)} failed"
+        return Summary(
+            verdict=f"{len(self):,} functions",
+            interval=f"{len(self.store.files):,} files",
+            confidence=self.pooling,
+            subject=str(self.store.folder),
+            details=[("changes", changes)],
+        )
 
     @property
     def pooling(self) -> str:
@@ -287,7 +323,7 @@ class Index:
         paths = self.store.files["path"].to_pylist()
         table["file"] = [paths[file] for file in table["file"]]
         table["demangled"] = list(map(demangle, table["name"]))
-        return dataframe(table)
+        return data_frame(table)
 
 
 def load_index(
@@ -324,14 +360,3 @@ def function_columns(module: Module) -> dict[str, list[Any]]:
         "last_line": [location.last_line for location in locations],
         "num_statements": np.diff(module.function_start).tolist(),
     }
-
-
-def dataframe(rows: Any) -> "pandas.DataFrame":
-    """A pandas table."""
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        raise NccError(
-            "a data frame needs pandas: in ncc's checkout, pip install -c constraints.txt '.[viz]'"
-        ) from error
-    return pandas.DataFrame(rows)

@@ -1,6 +1,6 @@
 """Source of two functions side by side, on a terminal or in a page that loads nothing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -64,14 +64,11 @@ def _lines_of(path: str, folder: str | None) -> tuple[str, ...]:
     return tuple(text.decode("utf-8", "replace").splitlines())
 
 
-def pairs_of(answer: SearchResult | Duplicates) -> Iterator[tuple[str, list[tuple[IndexedFunction, IndexedFunction]]]]:
+def pairs_of(answer: SearchResult | Duplicates) -> list[tuple[str, list[tuple[IndexedFunction, IndexedFunction]]]]:
     """Titles and the pairs of functions to show below them."""
     if isinstance(answer, SearchResult):
-        yield f"near {answer.query.demangled}", [(answer.query, match) for match in answer]
-        return
-    for group in answer:
-        title = f"{len(group)} functions, {group.num_statements} duplicate statements"
-        yield title, [(group[0], other) for other in group.functions[1 : _MAX_COPIES + 1]]
+        return [(f"near {answer.query.demangled}", [(answer.query, match) for match in answer])]
+    return [(group.title, [(group[0], other) for other in group.functions[1 : _MAX_COPIES + 1]]) for group in answer]
 
 
 def format_similarity(function: IndexedFunction) -> str:
@@ -95,12 +92,11 @@ def side_by_side(left: IndexedFunction, right: IndexedFunction) -> "Table":
     return table
 
 
-def similar_page(answers: Iterable[SearchResult] | Duplicates, *, title: str, about: str) -> str:
+def similar_page(answers: Iterable[SearchResult | Duplicates], *, title: str, about: str) -> str:
     """A page with the source of both functions of each pair, in one file that loads nothing."""
-    several = [answers] if isinstance(answers, Duplicates) else answers
     groups = [
         (name, [(source_lines(left), source_lines(right), format_similarity(right)) for left, right in pairs])
-        for answer in several
+        for answer in answers
         for name, pairs in pairs_of(answer)
     ]
     return render_page("similar.html.j2", title=title, about=about, groups=groups)

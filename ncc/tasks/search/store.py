@@ -37,27 +37,16 @@ _FUNCTIONS = ("file", "name", "source", "first_line", "last_line", "num_statemen
 
 @dataclass(frozen=True, kw_only=True)
 class IndexCard:
-    """What ``index.json`` says.
+    """Content of ``index.json``."""
 
-    Attributes:
-        pooler_id: Of what made the vectors.
-        pooling: Its name.
-        embedding: Folder of the embedding, absolute or below that of the index; None for the one that ships.
-        encoder: The same of the encoder.
-        dim: Number of dimensions.
-        num_functions: Rows of vectors.
-        generation: Number in the names of the files.
-        files: Name → size and hash of the ends, of each file.
-    """
-
-    pooler_id: str
-    pooling: str
-    embedding: str | None
-    encoder: str | None = None
+    pooler_id: str  # what made the vectors
+    pooling: str  # its name
+    embedding: str | None  # folder, absolute or below that of the index; None for the one that ships
+    encoder: str | None = None  # likewise
     dim: int
-    num_functions: int = 0
-    generation: int = 0
-    files: dict[str, tuple[int, str]] = field(default_factory=dict)
+    num_functions: int = 0  # rows of vectors
+    generation: int = 0  # in the names of the files
+    files: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → size and hash of the ends
 
 
 def _schema() -> "tuple[pyarrow.Schema, pyarrow.Schema]":
@@ -144,12 +133,7 @@ def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """An index that is open.
-
-    Attributes:
-        folder: Where it is.
-        card: What it says of itself.
-    """
+    """An open index."""
 
     folder: Path
     card: IndexCard

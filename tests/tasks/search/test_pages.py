@@ -50,4 +50,4 @@ def test_a_page_is_whole_and_escaped(made, pair):
     assert "<script" not in page and "<b>.c" not in page and "\x1b" not in page
     assert "a &lt;title&gt;" in page
     assert "http://" not in page and "https://" not in page
-    assert "2 functions, " in similar_page(made.duplicates(0.9), title="t", about="")
+    assert "2 functions, " in similar_page([made.duplicates(0.9)], title="t", about="")
