@@ -29,7 +29,7 @@ def exit_with_error(message: str, *, code: int = 1) -> NoReturn:
     raise click.exceptions.Exit(code)
 
 
-def print_progress(pause_s: float) -> Callable[[str], None]:
+def print_progress(pause_s: float = 1.0) -> Callable[[str], None]:
     """Return a function that prints a message on a terminal unless the last one is younger than a pause."""
     last = -pause_s
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from ncc.cli.printing import print_message, throttle
+from ncc.cli.printing import print_message, print_progress
 from ncc.errors import InputError
 from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import check_writable, write_output
@@ -171,7 +171,7 @@ def evaluate_classify(
     where |= {"embedding": ncc.load_embedding(embedding)}
     if head:
         where |= {name: study.how[name] for name in ("data", "jobs")}
-        table = ncc_lab.evaluate_classifier(ncc.load_classifier(head), clang=clang, **where, progress=throttle())
+        table = ncc_lab.evaluate_classifier(ncc.load_classifier(head), clang=clang, **where, progress=print_progress())
         study.show(table.to_dict(), table.parts())
         return
     own = {"classes": classes, "protocol": protocol, "method": method, "per_class": per_class, "epochs": epochs}
@@ -216,7 +216,7 @@ def evaluate_retrieval(
     import ncc_lab
 
     files.check()
-    found = ncc_lab.evaluate_retrieval(**given, progress=throttle())
+    found = ncc_lab.evaluate_retrieval(**given, progress=print_progress())
     files.show(found.to_dict(), found.parts(), found.to_card)
 
 
@@ -246,7 +246,7 @@ def evaluate_functions(
     import ncc_lab
 
     files.check()
-    found = ncc_lab.evaluate_functions(**given, progress=throttle())
+    found = ncc_lab.evaluate_functions(**given, progress=print_progress())
     files.show(found.to_dict(), found.parts(), found.to_card)
 
 
@@ -268,7 +268,7 @@ def evaluate_gpu(
     import ncc_lab
 
     files.check()
-    found = ncc_lab.evaluate_gpu(method, seed=seed, data=data, progress=print_message)
+    found = ncc_lab.evaluate_gpu(method, seed=seed, data=data, progress=print_progress(0))
     lines = []
     for name, ways in found.items():
         for way, figures in ways.items():
@@ -313,7 +313,7 @@ def evaluate_times(
 
     check_writable(output)
     before = _read(output)
-    found = ncc_lab.evaluate_times(protocol, platform, model=model, seed=seed, data=data, progress=print_message)
+    found = ncc_lab.evaluate_times(protocol, platform, model=model, seed=seed, data=data, progress=print_progress(0))
     lines = [f"{name}, {method}: {_line(one)}" for name, methods in found.items() for method, one in methods.items()]
     shown: list[Table | str] = [*lines, _intervals(found)]
     if output:

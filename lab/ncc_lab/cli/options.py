@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ncc.cli.printing import print_answer, throttle
+from ncc.cli.printing import print_answer, print_progress
 from ncc.errors import AssetError, InputError
 from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import check_writable, folder_lock, write_atomically, write_output
@@ -139,7 +139,7 @@ class Study(Figures):
         import ncc_lab
 
         self.check(self.report)
-        scores = measure(**own, **self.how, progress=throttle())
+        scores = measure(**own, **self.how, progress=print_progress())
         if self.report:
             ncc_lab.write_report(scores, self.report, about=provenance())
         self.show(scores.to_dict(), scores.parts(), scores.to_card)

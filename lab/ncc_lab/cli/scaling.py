@@ -88,7 +88,7 @@ def bench_scaling(
         except ValueError as error:
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} is {given[name]!r}; expected whole numbers with commas between them") from error
-    sweep = ncc_lab.bench_scaling(**given, progress=print_message)
+    sweep = ncc_lab.bench_scaling(**given, progress=print_progress(0))
     began = time.perf_counter()
     try:
         if report:
