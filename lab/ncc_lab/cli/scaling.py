@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import click
 
-from ncc.cli.printing import print_message
+from ncc.cli.printing import print_progress
 from ncc.errors import InputError
 from ncc.verbs.types import Words, command, split_list
 from ncc_lab.cli.options import (
