@@ -165,15 +165,14 @@ from ncc.tasks.coarsening.head import LSTMHead as LSTMCoarseningHead
 from ncc.tasks.coarsening.samples import (
     DEVICES,
     FACTORS,
-    CoarseningSamples,
+    CoarseningTimes,
     clamp_to_measured,
     complete_log_speedups,
     load_kernel_ir,
 )
-from ncc.tasks.coarsening.samples import load_samples as coarsening_load_samples
-from ncc.tasks.coarsening.samples import read_table as read_runtimes
+from ncc.tasks.coarsening.samples import read_times as read_coarsening_times
 from ncc.tasks.coarsening.train import LSTMTraining as LSTMCoarseningTraining
-from ncc.tasks.coarsening.train import fit_line, load_shares
+from ncc.tasks.coarsening.train import fit_line
 from ncc.tasks.coarsening.train import fit_lstm as fit_coarsening_lstm
 from ncc.tasks.devices import calibrate as own_machine
 from ncc.tasks.devices.features import (
@@ -208,5 +207,8 @@ from ncc.tasks.search.store import IndexCard, Store
 from ncc.verbs.embed import save_vectors
 from ncc.verbs.types import Rows
 from ncc.verbs.vectors import EmbeddedModule
+from ncc_lab.coarsening.samples import CoarseningSamples
+from ncc_lab.coarsening.samples import load_samples as coarsening_load_samples
+from ncc_lab.coarsening.samples import read_table as read_runtimes
 from ncc_lab.devices.samples import DeviceMappingSamples, load_inputs, read_table
 from ncc_lab.devices.samples import load_samples as devices_load_samples

@@ -7,7 +7,7 @@ from fuzz.samples import ROOT
 from fuzz.targets import Target
 from ncc.learning.corpus.recipe import load_recipe
 from ncc.tasks.coarsening.samples import DEVICES
-from ncc.tasks.coarsening.samples import read_table as read_runtimes
+from ncc_lab.coarsening.samples import read_table as read_runtimes
 from ncc_lab.devices.samples import read_table
 
 __all__ = ["TARGETS"]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
-from ncc.learning.heads.figures import Estimate
 from ncc.system.files.writing import write_output
-from ncc_lab.figures import SEED, estimate, show
+from ncc_lab.figures import SEED, Estimate, estimate, show
 from ncc_lab.frame import Cell, Kind, Method, S, Task, name_cells, run_cells
 from ncc_lab.tables import Picture, Table, Tabular, page
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Bools, Floats, Ints
-from ncc.learning.heads.figures import Estimate
 
 Columns = Mapping[str, NDArray[Any]]
 """What is known of each row, by name, (n,) each."""
@@ -20,6 +19,22 @@ DRAWS = 2000
 SEED = 204
 """Seed of the published folds and draws, and the first seed of every comparison."""
 _LEVEL = 0.95
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate:
+    """A figure with its interval.
+
+    Attributes:
+        value: Mean over the seeds.
+        low, high: Ends of the bootstrap interval; with few groups take both as an indication only.
+        per_seed: The figure of each seed, (seeds,) float64.
+    """
+
+    value: float
+    low: float
+    high: float
+    per_seed: Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,5 @@
 """All names of the lab below its public interface that tests use, each in one place."""
 
-from ncc.learning.heads.figures import Estimate
 from ncc_lab.coarsening.chosen_line import chosen_line, fit_chosen_line, fit_lines
 from ncc_lab.coarsening.coarsening import PROTOCOLS as COARSENING_PROTOCOLS
 from ncc_lab.coarsening.coarsening import all_methods as coarsening_methods
@@ -23,7 +22,7 @@ from ncc_lab.embedding.intrinsic import CATEGORIES, rank_answers, score_analogie
 from ncc_lab.embedding.picture import MARKS, Projection, family_of, project, write_html, write_png
 from ncc_lab.embedding.questions import GROUPS, KINDS, generate_questions
 from ncc_lab.embedding.statements import is_exact
-from ncc_lab.figures import calibration_error, estimate, geomean, macro_f1, mean, mean_where, show
+from ncc_lab.figures import Estimate, calibration_error, estimate, geomean, macro_f1, mean, mean_where, show
 from ncc_lab.gpus.comparison import Predictions, figures_of
 from ncc_lab.gpus.residuals import KernelCode, recurrent_residual, with_vectors
 from ncc_lab.peers.counts import grewe, grewe_features, magni_cascade

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
-from ncc.tasks.coarsening.samples import FACTORS, CoarseningSamples, clamp_to_measured, complete_log_speedups
+from ncc.tasks.coarsening.samples import FACTORS, clamp_to_measured, complete_log_speedups
+from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.frame import Method, Subset
 
 Scale = Literal["log", "plain"]

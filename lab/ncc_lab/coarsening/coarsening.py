@@ -15,22 +15,14 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
-from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.tasks.coarsening.samples import (
-    FACTORS,
-    CoarseningSamples,
-    CoarseningUnit,
-    clamp_to_measured,
-    complete_log_speedups,
-    load_kernel_ir,
-    load_samples,
-)
-from ncc.tasks.coarsening.train import load_words
+from ncc.tasks.coarsening.samples import FACTORS, clamp_to_measured, complete_log_speedups, load_kernel_ir
+from ncc.tasks.coarsening.train import describe_kernels, load_words
 from ncc_lab.coarsening.chosen_line import chosen_line, fit_chosen_line
 from ncc_lab.coarsening.features import FEATURE_NAMES, coarsening_features
 from ncc_lab.coarsening.lstm import lstm
+from ncc_lab.coarsening.samples import CoarseningSamples, CoarseningUnit, load_samples
 from ncc_lab.comparison import Comparison, compare
 from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
 from ncc_lab.devices.samples import load_samples as load_device_samples
@@ -209,14 +201,13 @@ def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TRE
 
 def sample_features(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
     """Return the features of each row's kernel, (n, 16) float64."""
-    features = {name: coarsening_features(read_module(ir[name], name=name)) for name in dict.fromkeys(samples.kernel)}
-    return np.stack([features[name] for name in samples.kernel])
+    return np.stack(describe_kernels(samples, ir, coarsening_features))
 
 
 def opcode_histograms(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
     """Count how often each opcode occurs in each row's kernel: (n, number of opcodes that occur) float64."""
-    opcodes = {name: read_module(ir[name], name=name).opcode for name in dict.fromkeys(samples.kernel)}
-    counts = np.stack([np.bincount(opcodes[name], minlength=256) for name in samples.kernel]).astype(np.float64)
+    opcodes = describe_kernels(samples, ir, lambda module: np.bincount(module.opcode, minlength=256))
+    counts = np.stack(opcodes).astype(np.float64)
     return counts[:, counts.any(axis=0)]
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ncc.arrays import Floats, Ints
 from ncc.learning.embedding.embedding import Embedding
-from ncc.tasks.coarsening.samples import CoarseningSamples
 from ncc.tasks.coarsening.train import LSTMTraining, fit_lstm
+from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.frame import Method, Subset
 
 

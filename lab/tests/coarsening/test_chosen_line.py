@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from lab.tests.rooms import FEATURE_NAMES, chosen_line, dealt_features, fit_chosen_line, fit_lines
 from ncc.errors import InputError
 from ncc_lab import compare, thread_coarsening
-from tests.rooms import CoarseningSamples, fit_line, load_shares
+from tests.rooms import CoarseningSamples, fit_line
 from tests.support.refuses import refuses
 
 Array = NDArray[np.float64]
@@ -88,7 +88,7 @@ def test_every_published_fold_chooses_divergence_and_all_kernels_the_line_that_s
         assert FEATURE_NAMES[line.candidate.feature].startswith("divergent")
     rows = np.arange(len(published))
     line = fit_chosen_line(published, rows, published_features)
-    shares = load_shares(published, published_ir)
+    shares = published_features[:, FEATURE_NAMES.index("divergent_share")]
     head = fit_line(published, shares, rows)
     shipped = [head.speedups(share, device) for share, device in zip(shares, published.device, strict=True)]
     np.testing.assert_allclose(line.predict(published.device, published_features), np.stack(shipped), rtol=1e-9)

@@ -12,7 +12,7 @@ import numpy as np
 from ncc.arrays import Floats, Floats32
 from ncc.errors import InputError
 from ncc.learning.encoder.network_numpy import Ensemble
-from ncc.learning.heads.files import ModelFormat
+from ncc.learning.heads.files import ModelFormat, check_shapes
 
 MIN_SPEEDUP = 0.01
 """A straight line can leave what is possible."""
@@ -36,9 +36,9 @@ class _Head:
             raise InputError(f"devices are {self.devices!s:.80}; expected each once")
         if self.factors[:1] != (1,) or any(left >= right for left, right in itertools.pairwise(self.factors)):
             raise InputError(f"factors are {self.factors!s:.80}; expected whole numbers, ascending, from 1")
-        quantiles = self.interval_quantiles
-        if quantiles.shape != (2,) or not 0 < quantiles[0] <= quantiles[1] <= MAX_SPEEDUP:
-            raise InputError(f"interval_quantiles are {quantiles}; expected two ascending numbers above 0")
+        check_shapes(self, interval_quantiles=(2,))
+        if not 0 < self.interval_quantiles[0] <= self.interval_quantiles[1] <= MAX_SPEEDUP:
+            raise InputError(f"interval_quantiles are {self.interval_quantiles}; expected ascending numbers above 0")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
@@ -63,10 +63,7 @@ class LineHead(_Head):
         """Check that the parts fit each other."""
         super().__post_init__()
         shape = (len(self.devices) + 1, len(self.factors))
-        if self.offset.shape != shape or self.slope.shape != shape:
-            raise InputError(f"offset {self.offset.shape} and slope {self.slope.shape}; expected {shape}")
-        if not np.isfinite([self.offset, self.slope]).all():
-            raise InputError("offset or slope is not finite")
+        check_shapes(self, offset=shape, slope=shape)
 
     def speedups(self, share: float, device: str | None = None) -> Floats:
         """Expected speedup at each factor, (len(factors),) float64, on a device or any other one."""

@@ -9,29 +9,34 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
+from ncc.ir.reader.abstraction import Abstraction
+from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
 from ncc.kernels.reading import kernel_words
+from ncc.learning.data.registry import locate
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
-from ncc.learning.heads.figures import estimate
 from ncc.learning.training.config import TrainingConfig
 from ncc.system.files.writing import check_folder
 from ncc.tasks.coarsening.features import divergent_share
 from ncc.tasks.coarsening.head import CoarseningHead, LineHead, LSTMHead, one_hot, save_coarsening_head
 from ncc.tasks.coarsening.samples import (
     FACTORS,
-    CoarseningSamples,
+    TABLE,
+    CoarseningTimes,
     clamp_to_measured,
     complete_log_speedups,
     load_kernel_ir,
-    load_samples,
+    read_times,
 )
+
+T = TypeVar("T")
 
 PENALTY = 3.0
 """On the square of the slope of the standardized feature; 1.5 and 6 gain the same, 10 gains 0.015 less."""
@@ -74,17 +79,17 @@ def train_coarsening(
     check_folder(folder)
     if model not in ("line", "lstm"):
         raise InputError(f"model is {model!r}; expected line or lstm")
-    samples, ir = load_samples(data), load_kernel_ir(data)
+    times, ir = read_times(locate("coarsening", TABLE, data)), load_kernel_ir(data)
     head: CoarseningHead
     if model == "line":
-        shares = load_shares(samples, ir)
-        head = _score_and_fit(samples, partial(fit_line, samples, shares), shares.tolist())
+        shares = describe_kernels(times, ir, divergent_share)
+        head = _score_and_fit(times, partial(fit_line, times, np.array(shares)), shares)
         head.card["note"] = _NOTE
     else:
-        table = load_embedding(embedding)
-        words, training = load_words(samples, ir, table), LSTMTraining()
-        fit = partial(fit_lstm, samples, words, table, training, np.random.default_rng(seed))
-        head = _score_and_fit(samples, fit, [table.vectors[kernel] for kernel in words])
+        table, training = load_embedding(embedding), LSTMTraining()
+        words = load_words(times, ir, table)
+        fit = partial(fit_lstm, times, words, table, training, np.random.default_rng(seed))
+        head = _score_and_fit(times, fit, [table.vectors[kernel] for kernel in words])
         head.card.update(seed=seed, options=asdict(training))
     head.card.update(card or {})
     if folder:
@@ -92,47 +97,56 @@ def train_coarsening(
     return head
 
 
-def _score_and_fit(samples: CoarseningSamples, fit: Callable[[Ints], Any], kernels: Sequence[Any]) -> Any:
+def _score_and_fit(times: CoarseningTimes, fit: Callable[[Ints], Any], kernels: Sequence[Any]) -> Any:
     """Hold out one kernel after the other for the card's scores and the interval, then fit to all rows.
 
     ``fit`` makes a head from rows; ``kernels`` has for each row what the head's ``speedups`` takes.
     """
-    rows = np.arange(len(samples))
-    predicted, constant = np.zeros((len(rows), len(FACTORS))), np.zeros(len(rows), np.int64)
-    for kernel in dict.fromkeys(samples.kernel.tolist()):
-        held = samples.kernel == kernel
+    rows, predicted = np.arange(len(times)), np.zeros((len(times), len(FACTORS)))
+    for kernel in dict.fromkeys(times.kernel.tolist()):
+        held = times.kernel == kernel
         head = fit(rows[~held])
         for row in rows[held].tolist():
-            predicted[row] = head.speedups(kernels[row], str(samples.device[row]))
-        constant[held] = np.exp(complete_log_speedups(samples.runtime[~held])).mean(axis=0).argmax()
+            predicted[row] = head.speedups(kernels[row], str(times.device[row]))
     chosen = predicted.argmax(axis=1)
-    measured = samples.speedup[rows, clamp_to_measured(samples.runtime, chosen)]
-    ratio = (measured / predicted.max(axis=1))[chosen > 0]
-    card = {
-        **_ABOUT,
-        **_scores(samples, chosen),
-        "controls": {"best constant": _scores(samples, constant), "perfect choice": _scores(samples, samples.best)},
-        "num_samples": len(samples),
+    speedup = times.speedup[rows, clamp_to_measured(times.runtime, chosen)]
+    ratio = (speedup / predicted.max(axis=1))[chosen > 0]
+    scores = {
+        "mean_speedup": speedup.mean(),
+        "geomean_speedup": np.exp(np.log(speedup).mean()),
+        "share_of_oracle": np.exp(np.log(speedup / np.nanmax(times.speedup, axis=1)).mean()),
     }
+    card = _ABOUT | {name: round(float(score), 4) for name, score in scores.items()} | {"num_samples": len(times)}
     quantiles = np.quantile(ratio, _INTERVAL) if len(ratio) else np.ones(2)
     return replace(fit(rows), interval_quantiles=quantiles, card=card)
 
 
-def load_shares(samples: CoarseningSamples, ir: dict[str, bytes]) -> Floats:
-    """Load the share of divergent statements of each row's kernel, (n,) float64."""
-    shares = {name: divergent_share(read_module(ir[name], name=name)) for name in dict.fromkeys(samples.kernel)}
-    return np.array([shares[name] for name in samples.kernel])
+def describe_kernels(
+    times: CoarseningTimes,
+    ir: dict[str, bytes],
+    describe: Callable[[Module], T],
+    abstraction: Abstraction | None = None,
+) -> list[T]:
+    """What a function makes of each row's kernel."""
+    names = dict.fromkeys(times.kernel.tolist())
+    known = {name: describe(read_module(ir[name], name=name, abstraction=abstraction)) for name in names}
+    return [known[name] for name in times.kernel.tolist()]
 
 
-def fit_line(samples: CoarseningSamples, shares: Floats, rows: Ints) -> LineHead:
+def load_words(times: CoarseningTimes, ir: dict[str, bytes], embedding: Embedding) -> list[Ints]:
+    """Load each row's kernel as words of an embedding."""
+    return describe_kernels(times, ir, lambda module: kernel_words(module, embedding), embedding.abstraction)
+
+
+def fit_line(times: CoarseningTimes, shares: Floats, rows: Ints) -> LineHead:
     """Fit a line per device and factor to rows, (m,), of n; each is drawn towards the line of all devices together."""
-    shares_of, curves = shares[rows], complete_log_speedups(samples.runtime[rows])
-    _, first, owner = np.unique(samples.kernel[rows], return_index=True, return_inverse=True)
+    shares_of, curves = shares[rows], complete_log_speedups(times.runtime[rows])
+    _, first, owner = np.unique(times.kernel[rows], return_index=True, return_inverse=True)
     together = np.zeros((len(first), len(FACTORS)))
     np.add.at(together, owner, curves)
     shared = _ridge(shares_of[first], together / np.bincount(owner)[:, None])
-    devices = tuple(dict.fromkeys(samples.device[rows].tolist()))
-    device_lines = [_ridge(shares_of[on], curves[on]) for on in (samples.device[rows] == device for device in devices)]
+    devices = tuple(dict.fromkeys(times.device[rows].tolist()))
+    device_lines = [_ridge(shares_of[on], curves[on]) for on in (times.device[rows] == device for device in devices)]
     lines = [(1 - DEVICE_WEIGHT) * shared + DEVICE_WEIGHT * line for line in device_lines] + [shared]
     offset, slope = np.stack(lines, axis=1)
     return LineHead(devices=devices, factors=FACTORS, offset=offset, slope=slope, interval_quantiles=np.ones(2))
@@ -147,17 +161,8 @@ def _ridge(feature: Floats, values: Floats) -> Floats:
     return np.stack([values.mean(axis=0) - slope * feature.mean(), slope])
 
 
-def load_words(samples: CoarseningSamples, ir: dict[str, bytes], embedding: Embedding) -> list[Ints]:
-    """Load each row's kernel as words of an embedding."""
-    words = {
-        name: kernel_words(read_module(ir[name], name=name, abstraction=embedding.abstraction), embedding)
-        for name in dict.fromkeys(samples.kernel.tolist())
-    }
-    return [words[name] for name in samples.kernel.tolist()]
-
-
 def fit_lstm(
-    samples: CoarseningSamples,
+    times: CoarseningTimes,
     words: list[Ints],
     embedding: Embedding,
     training: LSTMTraining,
@@ -172,30 +177,12 @@ def fit_lstm(
 
     seeds = rng.integers(2**31, size=training.members).tolist()
     kernels, owner = distinct_sequences([words[row] for row in rows.tolist()])
-    logs = complete_log_speedups(samples.runtime[rows])[:, 1:].astype(np.float32)
+    logs = complete_log_speedups(times.runtime[rows])[:, 1:].astype(np.float32)
     mean, scale = logs.mean(axis=0), np.maximum(logs.std(axis=0), 1e-6)
-    auxiliary = one_hot(samples.device[rows].tolist(), samples.devices)
+    auxiliary = one_hot(times.device[rows].tolist(), times.devices)
     data = SequenceData(Sequences.of(kernels), (logs - mean) / scale, auxiliary=auxiliary, owner=owner, noise=1.0)
-    sizes = (len(FACTORS) - 1, training.encoder, training.head, len(samples.devices))
+    sizes = (len(FACTORS) - 1, training.encoder, training.head, len(times.devices))
     make = partial(EncoderNetwork, embedding.vectors, *sizes)
     ensemble = fit_ensemble(make, data, nn.functional.mse_loss, training.loop, seeds).rescaled(mean, scale)
     parts: dict[str, Any] = {"ensemble": ensemble, "embedding_id": embedding.fingerprint}
-    return LSTMHead(devices=samples.devices, factors=FACTORS, interval_quantiles=np.ones(2), **parts)
-
-
-def _scores(samples: CoarseningSamples, chosen: Ints) -> dict[str, Any]:
-    """Mean and geometric mean speedup with 95% intervals over kernels, and the share of a perfect choice's."""
-    rows = np.arange(len(samples))
-    speedup = samples.speedup[rows, clamp_to_measured(samples.runtime, chosen)]
-    best = np.nanmax(samples.speedup, axis=1)
-    terms = np.stack([np.ones_like(speedup), speedup, np.log(speedup), np.log(speedup / best)], axis=1)[None]
-
-    def figures(sums: Floats) -> Floats:
-        num, total, log_total, log_share = np.moveaxis(sums, -1, 0)
-        return np.stack([total / num, np.exp(log_total / num), np.exp(log_share / num)], axis=-1)
-
-    *means, share = estimate(terms, samples.kernel, figures)
-    scores: dict[str, Any] = {}
-    for name, figure in zip(("mean_speedup", "geomean_speedup"), means, strict=True):
-        scores |= {name: round(figure.value, 4), f"{name}_interval": [round(figure.low, 4), round(figure.high, 4)]}
-    return scores | {"share_of_oracle": round(share.value, 4)}
+    return LSTMHead(devices=times.devices, factors=FACTORS, interval_quantiles=np.ones(2), **parts)

@@ -48,7 +48,7 @@ def test_log_speedups_are_lines() -> None:
     ("noun", "value"),
     [
         ("offset", np.ones((2, 3))),
-        ("slope", np.full((3, 3), np.nan)),
+        ("slope", np.ones((3, 2))),
         ("interval_quantiles", np.array([2.0, 1.0])),
         ("factors", (2, 4, 8)),
         ("devices", ("old", "old")),
@@ -89,8 +89,6 @@ def test_what_ships_is_what_the_command_makes(published: CoarseningSamples, publ
     for name in ("offset", "slope", "interval_quantiles"):
         np.testing.assert_allclose(getattr(shipped, name), getattr(made, name), rtol=1e-9, atol=1e-12)
     assert shipped.card == made.card | {"command": shipped.card["command"]}
-    best, perfect = shipped.card["controls"]["best constant"], shipped.card["controls"]["perfect choice"]
-    assert best["geomean_speedup"] < shipped.card["geomean_speedup"] < perfect["geomean_speedup"]
 
 
 @pytest.mark.parametrize(("name", "pays"), [("sgemm", True), ("floydWarshall", True), ("spmv", False)])
