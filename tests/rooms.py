@@ -145,7 +145,7 @@ from ncc.system.sandbox.confine import (
 from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name
 from ncc.system.workers import shards
-from ncc.system.workers.pool import Pool, run_inline
+from ncc.system.workers.pool import Pool
 from ncc.tasks.classification.config import NetworkTraining
 from ncc.tasks.classification.head import ClassifierHead, load_classifier
 from ncc.tasks.classification.network import fit_network, program_data

@@ -11,11 +11,11 @@ import pickle
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from ncc.errors import NccError, OutputError
 from ncc.system.sandbox import confine as confinement
@@ -28,7 +28,7 @@ ITEM_SECONDS = 300.0
 """Time for reading one file and what is done with it; compilers have their own, which is added."""
 
 _GRACE_S, _TICK_S, _MESSAGE_S = 2.0, 1.0, 30.0
-_MAX_STARTS = 3
+_MAX_TRIES = 3
 _AHEAD = 8
 """Items per worker that may be done before their turn comes."""
 _RESUME = "run the same command again to resume"
@@ -49,18 +49,15 @@ class Task:
 
     def run_alone(self, index: int) -> None:
         """Run one item and nothing that follows the items."""
-        with closing(self.run({other: "" for other in range(len(self.items)) if other != index})) as run:
-            next(run)
+        next(self.run({other: "" for other in range(len(self.items)) if other != index}))
 
 
 class _Reply(NamedTuple):
-    """Last reply to a request; "late" and "ended" have a reason as their value."""
+    """The last reply to a request; the value is a reason but for a "result" and an "error", which is raised."""
 
     kind: str
     value: Any
     num_items: int
-    is_first: bool
-    """Whether the worker had served nobody before."""
 
 
 class _Worker(WatchedProcess):
@@ -70,22 +67,24 @@ class _Worker(WatchedProcess):
         command = python_command(f"from ncc.system.workers.pool import serve; serve({memory_bytes})")
         super().__init__(command, keep_messages=False, own_group=False)  # in our group, so that Ctrl-Z stops it too
         self._memory_bytes = memory_bytes
-        self.has_served = self.is_idle = False
+        self.is_new, self.is_idle = True, False
 
-    def ask(self, request: tuple[Any, ...], seconds: Iterator[float]) -> _Reply:
+    def ask(self, request: tuple[Any, ...], seconds: Sequence[float]) -> _Reply:
         """Send a request; each of its replies has its time."""
-        is_first, self.has_served, self.is_idle = not self.has_served, True, False
+        is_new, self.is_new, self.is_idle = self.is_new, False, False
+        if is_new and (ready := self._reply(math.inf))[0] != "ready":
+            return _Reply("retry", ready[1], 0)
         with suppress(BrokenPipeError, TimeoutError):  # if it has died, the reply says so
             self.send(pickle.dumps(request), time.monotonic() + _MESSAGE_S)
-        num_items = -1
-        kind = "item"
-        while kind == "item":
-            kind, value = self.reply(next(seconds, math.inf))
+        num_items, limits = 0, iter(seconds)
+        while (reply := self._reply(next(limits, math.inf)))[0] == "item":
             num_items += 1
+        kind, value = reply
         self.is_idle = kind in ("result", "error")
-        return _Reply(kind, value, num_items, is_first)
+        is_full = kind == "memory" and not is_new  # what earlier requests left may have been too much
+        return _Reply("retry" if is_full else kind, value, num_items)
 
-    def reply(self, seconds: float = math.inf) -> tuple[str, Any]:
+    def _reply(self, seconds: float) -> tuple[str, Any]:
         """Return kind and value of the next reply."""
         left = seconds
         try:
@@ -93,23 +92,16 @@ class _Worker(WatchedProcess):
                 left -= _TICK_S  # a longer tick is one in which all of us were stopped, as by Ctrl-Z
                 if left <= 0:
                     raise TimeoutError
-            # a worker is no stranger: it has the rights of this process
-            reply: tuple[str, Any] = pickle.loads(
-                self.receive(time.monotonic() + _MESSAGE_S + left, self._memory_bytes)
-            )
+            message = self.receive(time.monotonic() + _MESSAGE_S + left, self._memory_bytes)
         except TimeoutError:
             return "late", f"took longer than {seconds:g} s"
         except (EOFError, OSError):
             self.wait(_GRACE_S)
-            return "ended", _describe_exit(self.end())
-        return reply
-
-
-def _describe_exit(exit_code: int) -> str:
-    name = signal_name(exit_code)
-    if name is None:
-        return f"worker ended with exit code {exit_code}"
-    return f"worker killed ({name})" + (", probably out of memory; try fewer --jobs" if name == "SIGKILL" else "")
+            code = self.end()
+            name = signal_name(code)
+            hint = ", probably out of memory; try fewer --jobs" if name == "SIGKILL" else ""
+            return "ended", f"worker killed ({name}){hint}" if name else f"worker ended with exit code {code}"
+        return cast(tuple[str, Any], pickle.loads(message))  # a worker is no stranger: it has our rights
 
 
 class Pool:
@@ -120,6 +112,7 @@ class Pool:
         self._jobs = jobs
         self._memory_bytes = memory_bytes or fair_share(jobs)
         self._seconds = seconds
+        self._threads = ThreadPoolExecutor(jobs)
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
@@ -133,6 +126,7 @@ class Pool:
 
     def close(self) -> None:
         """End all workers; calls that are under way fail."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._is_closed = True
             for worker in self._busy:
@@ -144,17 +138,10 @@ class Pool:
 
     def call(self, name: str, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
         """Call a function in a worker; function, arguments and result travel by pickle."""
-        return self._call(name, self._seconds, function, *args, **kwargs)
-
-    def _call(self, name: str, seconds: float, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        while True:
-            reply = self._ask(name, (function, args, kwargs), [seconds])
-            if reply.kind == "result":
-                return reply.value
-            if reply.kind == "error":
-                raise reply.value
-            if reply.kind != "memory" or reply.is_first:  # what earlier calls left may have been too much
-                raise NccError(f"{name}: {reply.value}")
+        reply = self._ask(name, (function, args, kwargs), [self._seconds])
+        if reply.kind == "result":
+            return cast(_Result, reply.value)
+        raise reply.value if reply.kind == "error" else NccError(f"{name}: {reply.value}")
 
     def in_order(
         self,
@@ -166,26 +153,27 @@ class Pool:
     ) -> Generator[Callable[[], _Result]]:
         """Yield for each item, in order, a function that returns its result or raises; closes the pool."""
         ahead: deque[Callable[[], _Result]] = deque()
-        with self._threads() as threads:
+        with self:
             for item in items:
                 if self._jobs == 1 or runs_inline(item):
                     ahead.append(functools.partial(work, item))
                 else:
-                    ahead.append(threads.submit(self.call, name_of(item), work, item).result)
+                    ahead.append(self._threads.submit(self.call, name_of(item), work, item).result)
                 if self._jobs == 1 or len(ahead) > _AHEAD * self._jobs:
                     yield ahead.popleft()
             yield from ahead
 
     def run(self, tasks: Sequence[Task]) -> Generator[None]:
         """Run tasks, yielding after each; closes the pool."""
-        with self._threads() as threads:
-            for future in as_completed([threads.submit(self._run, task) for task in tasks]):
+        with self:
+            for future in as_completed([self._threads.submit(self._run, task) for task in tasks]):
                 future.result()
                 yield
 
     def _run(self, task: Task) -> None:
+        """Run a task until it ends; the first item that was not answered is to blame if it fails alone or again."""
         failed: dict[int, str] = {}
-        suspects: set[int | None] = set()
+        suspects: set[int] = set()
         while True:
             rest = [index for index in range(len(task.items)) if index not in failed]
             seconds = [self._seconds + task.seconds[index] for index in rest]
@@ -194,54 +182,36 @@ class Pool:
                 return
             if isinstance(reply.value, NccError):
                 raise reply.value
-            index = rest[reply.num_items] if reply.num_items < len(rest) else None
-            if index is None and index in suspects:
-                raise NccError(f"{task.name}: {reply.value}, twice, at no file; {_RESUME}")
-            if index is not None:
-                if reply.kind == "late" or index in suspects:
-                    failed[index] = f"{task.items[index]}: {reply.value}"
-                else:
-                    try:
-                        self._call(task.items[index], seconds[reply.num_items], task.run_alone, index)
-                    except OutputError:
-                        raise
-                    except NccError as error:
-                        failed[index] = str(error)
+            index = rest[reply.num_items] if reply.num_items < len(rest) else -1
+            if index < 0 and index in suspects:
+                raise NccError(f"{task.name}: {reply.value}, twice, after its last file; {_RESUME}")
+            if index >= 0 and reply.kind != "late" and index not in suspects:
+                reply = self._ask(task.items[index], (task.run_alone, (index,), {}), [seconds[reply.num_items]])
+                if isinstance(reply.value, OutputError):
+                    raise reply.value
             suspects.add(index)
+            if index >= 0 and reply.kind != "result":
+                failed[index] = f"{task.items[index]}: {reply.value}"
 
-    @contextmanager
-    def _threads(self) -> Iterator[ThreadPoolExecutor]:
-        threads = ThreadPoolExecutor(self._jobs)
-        try:
-            yield threads
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
-            self.close()
-
-    def _ask(self, name: str, request: tuple[Any, ...], seconds: Iterable[float]) -> _Reply:
-        """Ask an idle worker or a new one, which is ended if it is not idle afterwards."""
-        worker = self._take(name)
-        try:
-            return worker.ask(request, iter(seconds))
-        finally:
-            self._give_back(worker)
-
-    def _take(self, name: str) -> _Worker:
-        for _ in range(_MAX_STARTS):
+    def _ask(self, name: str, request: tuple[Any, ...], seconds: Sequence[float]) -> _Reply:
+        """Ask an idle worker, or a new one, which is ended unless it is idle afterwards."""
+        for num_tries in range(_MAX_TRIES):
             with self._lock:
                 if self._is_closed:
                     raise NccError(f"{name}: the workers have been ended")
                 confinement.warn_unconfined()
                 try:
-                    worker = self._idle.pop() if self._idle else _Worker(self._memory_bytes)
+                    worker = self._idle.pop() if self._idle and not num_tries else _Worker(self._memory_bytes)
                 except OSError as error:
                     raise NccError(f"workers can't be started: {error}; {_RESUME}") from error
                 self._busy.add(worker)
-            kind, reason = ("ready", None) if worker.has_served else worker.reply()
-            if kind == "ready":
-                return worker
-            self._give_back(worker)
-        raise NccError(f"workers can't be started: {reason}; {_RESUME}")
+            try:
+                reply = worker.ask(request, seconds)
+            finally:
+                self._give_back(worker)
+            if reply.kind != "retry":
+                return reply
+        raise NccError(f"workers can't be started: {reply.value}; {_RESUME}")
 
     def _give_back(self, worker: _Worker) -> None:
         with self._lock:
@@ -281,45 +251,3 @@ def serve(memory_bytes: int) -> None:
                 reply("defect", describe_defect(error))
             else:
                 reply("error", type(error)(*error.args))
-
-
-def run_inline(task: Task) -> None:
-    """Run a task in this process."""
-    for _ in task.run({}):
-        pass
-
-
-def run_on_executor(executor: Executor, tasks: Sequence[Task]) -> Generator[None]:
-    """Run tasks on a caller's executor, which is not watched and stays open, yielding after each."""
-    pending = {executor.submit(run_inline, task) for task in tasks}
-    try:
-        for future in as_completed(pending):
-            future.result()
-            yield
-    except NccError:
-        raise
-    except Exception as error:
-        raise NccError(f"a worker ended abruptly ({type(error).__name__}: {error}); {_RESUME}") from error
-    finally:
-        for future in pending:
-            future.cancel()
-
-
-@contextmanager
-def cluster_executor(address: str | None, executor: Executor | None = None) -> Iterator[Executor | None]:
-    """Open the Dask cluster whose scheduler has an address as an executor; without one, return ``executor``."""
-    if address is None:
-        yield executor
-        return
-    try:
-        from distributed import Client
-
-        client = Client(address, timeout="15s")
-    except ImportError as error:
-        raise NccError(
-            "--scheduler needs dask.distributed: in ncc's checkout, pip install -c constraints.txt '.[cluster]'"
-        ) from error
-    except (OSError, ValueError) as error:
-        raise NccError(f"no Dask scheduler answers at {address}: {error}") from error
-    with client, client.get_executor(pure=False) as workers:
-        yield workers

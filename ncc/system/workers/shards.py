@@ -1,4 +1,4 @@
-"""Many files to one table, in shards on disk that survive a kill: a Parquet file of rows and a report on each file.
+"""Many files to one table, in shards on disk that survive a kill: a Parquet file of rows, and why files failed.
 
 Files are cut into shards in a fixed order, and come back in that order, so that the result does not depend on workers.
 """
@@ -7,19 +7,18 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ncc.arrays import Floats32
+from msgspec.json import decode
+
 from ncc.errors import AssetError
 from ncc.system.files.reading import InputFile
-from ncc.system.files.tables import vector_table
 from ncc.system.files.writing import open_atomically, write_atomically
-from ncc.system.workers.failures import Warnings, failure_reason
-from ncc.system.workers.pool import Pool, Task, run_on_executor
+from ncc.system.workers.failures import failure_reason
+from ncc.system.workers.pool import Pool, Task
 
 if TYPE_CHECKING:
     import pyarrow
@@ -27,89 +26,70 @@ if TYPE_CHECKING:
 SHARD_FILES = 32
 
 
-@dataclass(frozen=True, eq=False)
-class FileVectors:
-    """Columns of a file, name → a value for each vector; its (n, dim) float32 vectors; and its report, for JSON."""
-
-    columns: dict[str, list[Any]]
-    vectors: Floats32
-    report: dict[str, Any] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class Shard:
-    """A folder that holds what ``work`` made of some files."""
+    """A folder that holds the tables that ``work`` made of some files."""
 
-    files: tuple[InputFile, ...]
-    work: Callable[[InputFile], FileVectors]
+    files: Sequence[InputFile]
+    work: Callable[[InputFile], "pyarrow.Table"]
     folder: Path
-    seconds: float
-
-    def task(self) -> Task:
-        """Return the shard as a pool's task."""
-        return Task(str(self.folder), [str(file) for file in self.files], self.run, [self.seconds] * len(self.files))
 
     def run(self, failed: Mapping[int, str]) -> Generator[None]:
-        """Read the files, yielding after each, and write the shard; its reports come last and mark it as whole."""
+        """Read the files, yielding after each, and write the shard; its outcomes come last and mark it as whole."""
         import pyarrow
         import pyarrow.parquet
 
-        tables, reports = [], []
+        tables, outcomes = [], []
         for index, file in enumerate(self.files):
-            if index in failed:
-                reports.append({"error": failed[index], "num_rows": 0})
-                continue
-            with Warnings() as warnings:
+            num_rows, reason = 0, failed.get(index)
+            if index not in failed:
                 try:
-                    rows = self.work(file)
-                except MemoryError:  # may not be the fault of the file
+                    table = self.work(file)
+                except MemoryError:  # the pool tries the file alone
                     raise
                 except Exception as error:
-                    reports.append({"error": failure_reason(str(file), error), "num_rows": 0})
+                    reason = failure_reason(str(file), error)
                 else:
-                    told = {"warning": "\n  ".join(warnings)} if warnings else {}
-                    reports.append({"error": None, "num_rows": len(rows.vectors), **rows.report, **told})
-                    if len(rows.vectors):
-                        tables.append(vector_table(rows.columns, rows.vectors))
-            yield
+                    num_rows = len(table)
+                    tables += [table] if num_rows else []
+                yield
+            outcomes.append((num_rows, reason))
         if tables:
             with open_atomically(self.folder / "rows.parquet") as out:
                 pyarrow.parquet.write_table(pyarrow.concat_tables(tables), out)
-        write_atomically(self.folder / "files.json", json.dumps(reports).encode())
+        write_atomically(self.folder / "files.json", json.dumps(outcomes).encode())
 
     def is_done(self) -> bool:
         """Return True if the shard is whole."""
         return (self.folder / "files.json").is_file()
 
-    def by_file(self) -> "Iterator[tuple[InputFile, dict[str, Any], pyarrow.Table | None]]":
-        """Yield each file with its report (``error``, a message or None, and more) and its rows, None without any."""
+    def by_file(self) -> "Iterator[tuple[InputFile, str | None, pyarrow.Table | None]]":
+        """Yield each file with the reason why it failed, if it did, and its rows, None without any."""
         import pyarrow
         import pyarrow.parquet
 
         try:
-            reports = json.loads((self.folder / "files.json").read_bytes())
-            num_rows = sum(report["num_rows"] for report in reports)
-            table = pyarrow.parquet.read_table(self.folder / "rows.parquet") if num_rows else None
-            if len(reports) != len(self.files) or (table is not None and len(table) != num_rows):
+            outcomes = decode((self.folder / "files.json").read_bytes(), type=list[tuple[int, str | None]])
+            total = sum(num_rows for num_rows, _ in outcomes)
+            table = pyarrow.parquet.read_table(self.folder / "rows.parquet") if total else None
+            if len(outcomes) != len(self.files) or (table is not None and len(table) != total):
                 raise ValueError("rows are missing")
-        except (OSError, ValueError, LookupError, TypeError, pyarrow.ArrowException) as error:
+        except (OSError, ValueError, pyarrow.ArrowException) as error:
             raise AssetError(f"{self.folder}: is damaged ({error}); remove it to have it read again") from error
         start = 0
-        for file, report in zip(self.files, reports, strict=True):
-            count = report["num_rows"]
-            yield file, report, table.slice(start, count) if table is not None and count else None
-            start += count
+        for file, (num_rows, reason) in zip(self.files, outcomes, strict=True):
+            yield file, reason, table.slice(start, num_rows) if table is not None and num_rows else None
+            start += num_rows
 
 
 def in_shards(
     files: Sequence[InputFile],
-    work: Callable[[InputFile], FileVectors],
+    work: Callable[[InputFile], "pyarrow.Table"],
     folder: Path,
     *,
     jobs: int,
-    executor: Executor | None = None,
-    plan: object = None,
-    seconds: float = 0.0,
+    plan: object,
+    seconds: float,
     progress: Callable[[str], None] | None = None,
 ) -> Generator[Shard]:
     """Work on files and yield whole shards in order."""
@@ -118,12 +98,16 @@ def in_shards(
         if other.name != digest:  # of another plan
             shutil.rmtree(other, ignore_errors=True)
     shards = [
-        Shard(tuple(files[start : start + SHARD_FILES]), work, folder / digest / f"{index:06d}", seconds)
+        Shard(files[start : start + SHARD_FILES], work, folder / digest / f"{index:06d}")
         for index, start in enumerate(range(0, len(files), SHARD_FILES))
     ]
-    tasks = [shard.task() for shard in shards if not shard.is_done()]
+    tasks = [
+        Task(str(shard.folder), [str(file) for file in shard.files], shard.run, [seconds] * len(shard.files))
+        for shard in shards
+        if not shard.is_done()
+    ]
     done = len(shards) - len(tasks)
-    with closing(run_on_executor(executor, tasks) if executor else Pool(jobs).run(tasks)) as run:
+    with closing(Pool(jobs).run(tasks)) as run:
         for shard in shards:
             while not shard.is_done():
                 next(run)

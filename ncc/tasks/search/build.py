@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +19,14 @@ from ncc.ir.inputs import find_inputs, load_module
 from ncc.learning.embedding.embedding import AnyEmbedding, l2_normalize, save_embedding
 from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_encoder
 from ncc.system.files.reading import STDIN, InputFile, read_input
-from ncc.system.files.tables import vectors_of
+from ncc.system.files.tables import vector_table, vectors_of
 from ncc.system.files.writing import check_folder, folder_lock
-from ncc.system.workers.shards import FileVectors, Shard, in_shards
+from ncc.system.workers.shards import Shard, in_shards
 from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index
 from ncc.tasks.search.store import IndexCard, Store, Writer, writing
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Place = str | os.PathLike[str]
 
@@ -43,11 +46,11 @@ def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str 
 
 def read_functions(
     file: InputFile, *, pooling: str, embedding: str | None, encoder: str | None, options: CompileOptions
-) -> FileVectors:
+) -> "pyarrow.Table":
     """The functions of a file, where they are, and their vectors, of length 1."""
     pooler = _pooler(pooling, embedding, encoder)
     module = load_module(file, options=replace(options, debug_lines=True), abstraction=pooler.abstraction)
-    return FileVectors(function_columns(module), l2_normalize(pooler.vectors(module, range(module.num_functions))))
+    return vector_table(function_columns(module), l2_normalize(pooler.vectors(module, range(module.num_functions))))
 
 
 def index(
@@ -161,11 +164,11 @@ def _copy_kept(
 def _add(part: Shard, prints: Mapping[str, str], writer: Writer) -> dict[str, str]:
     """A part's files; path → reason of those that failed."""
     failures = {}
-    for file, about, rows in part.by_file():
-        if about["error"]:
-            failures[file.path] = about["error"]
+    for file, reason, rows in part.by_file():
+        if reason:
+            failures[file.path] = reason
         vectors = np.zeros((0, 1), np.float16)
         if rows is not None:
             vectors = vectors_of(rows).astype(np.float16)
-        writer.add((file.path, file.folder, prints[file.path], about["error"]), rows, vectors)
+        writer.add((file.path, file.folder, prints[file.path], reason), rows, vectors)
     return failures

@@ -10,7 +10,7 @@ import pytest
 
 import ncc
 from ncc.errors import CompileError, InputError, OutputError
-from tests.rooms import IndexCard, Store, run_inline, shards
+from tests.rooms import IndexCard, Store, shards
 from tests.rooms import search_build as build
 from tests.support.refuses import refuses
 from tests.tasks.search.conftest import FIND, SUM
@@ -135,8 +135,8 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
 
 def _shard_here(files, work, folder, seen):
     seen += [Path(file).name for file in files]
-    shard = shards.Shard(tuple(files), work, folder, 0.0)
-    run_inline(shard.task())
+    shard = shards.Shard(files, work, folder)
+    list(shard.run({}))
     yield shard
 
 
