@@ -3,8 +3,6 @@
 import json
 import subprocess
 import sys
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,9 +10,8 @@ import pytest
 from fuzz.coverage import fuzz
 from fuzz.kept import read_input
 from fuzz.runner import FuzzConfig, run_fuzzer
-from fuzz.targets import Target, find_target
-from fuzz.trial import Problem, attempt
-from ncc.errors import InputError, NccError
+from fuzz.targets import find_target
+from ncc.errors import NccError
 
 ROOT = Path(__file__).parents[2]
 EXECUTIONS = 60
@@ -79,29 +76,6 @@ def test_the_command_prints_json_keeps_inputs_and_replays_them(tmp_path: Path) -
     fine = run("fuzz", "--only", "gzip", "-n", 50, "--findings", tmp_path)
     assert (fine.returncode, fine.stderr, "50 executions in" in fine.stdout) == (0, "", True)
     assert run("fuzz", "--only", "nothing").returncode == 2
-
-
-def raises(error: Exception) -> Callable[[bytes], None]:
-    def target(_: bytes) -> None:
-        raise error from (MemoryError() if "large" in str(error) else None)
-
-    return target
-
-
-@pytest.mark.parametrize(
-    ("target", "result"),
-    [
-        (lambda _: None, True),
-        (raises(InputError("no")), False),
-        (raises(InputError(" ")), ("exception", "an error without a message")),
-        (raises(InputError("too large")), ("memory", "ran out of memory on the way to its refusal")),
-        (raises(ValueError("why")), ("exception", "ValueError: why")),
-        (lambda _: warnings.warn("odd", RuntimeWarning, stacklevel=1), ("exception", "RuntimeWarning: odd")),
-    ],
-)
-def test_what_a_trial_comes_to(target: Callable[[bytes], None], result: object) -> None:
-    found = attempt(Target(name="here", seeds=lambda: [b""], mutate=lambda dice, seeds: b"", run=target), b"")
-    assert ((found.kind, found.message) if isinstance(found, Problem) else found) == result
 
 
 @pytest.mark.full

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from fuzz.kept import read_input
 from fuzz.targets import tables
 from fuzz.targets.checkpoints import _checkpoints
-from ncc.errors import AssetError, DataError, InputError, IRError
+from ncc.errors import AssetError, DataError, InputError
 from tests.rooms import (
     Budget,
     Precision,
@@ -21,7 +20,6 @@ from tests.rooms import (
     iter_members,
     load_recipe,
     read_compressed,
-    read_module,
     read_runtimes,
     read_table,
     write_compressed,
@@ -168,9 +166,3 @@ def test_checkpoints_with_other_values_are_refused(tmp_path, change):
     torch.save(torch.load(path, weights_only=True) | change, path)
     with refuses(AssetError, "checkpoint.pt", "model", "remove it to start over"):
         checkpoints.load(tuple(Precision))
-
-
-def test_bitcode_that_llvm_prints_and_nobody_can_read_is_refused():
-    _, damaged = read_input(Path(__file__).parents[1] / "data" / "fuzz" / "bc-961fbdc8079e.json")
-    with refuses(IRError, "<bytes> (as LLVM prints it)", "block", "terminator"):
-        read_module(damaged)

@@ -10,7 +10,6 @@ from fuzz.folders import pack
 from fuzz.targets import all_targets, find_target
 from fuzz.trial import Problem, attempt
 
-TARGETS = [target.name for target in all_targets()]
 FAST = [target.name for target in all_targets() if target.fast and not target.planted]
 EXECUTIONS = 250
 KEPT = Path(__file__).parents[1] / "data" / "fuzz"
@@ -40,13 +39,3 @@ def test_what_was_found_once_is_read_or_refused(path: Path) -> None:
     done = subprocess.run(command, cwd=KEPT.parents[2], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith((": read\n", ": refused\n"))
-
-
-@pytest.mark.parametrize("name", TARGETS)
-def test_an_input_follows_from_seed_and_number(name: str) -> None:
-    target = find_target(name)
-    assert target.seeds()
-    first = [target.input(7, number) for number in range(20)]
-    assert [target.input(7, number) for number in range(20)] == first
-    assert target.planted or len(set(first)) > 12
-    assert [target.input(8, number) for number in range(20)] != first
