@@ -34,8 +34,7 @@ _HOMES = {
     "ncc.tasks.coarsening.head": "load_coarsening_head save_coarsening_head",
     "ncc.tasks.coarsening.predict": "CoarseningPrediction",
     "ncc.tasks.devices.head": "load_device_head save_device_head",
-    "ncc.tasks.devices.predict": "DeviceCurve Explanation",
-    "ncc.tasks.devices.prediction": "DevicePrediction",
+    "ncc.tasks.devices.prediction": "DeviceCurve DevicePrediction Explanation",
     "ncc.tasks.gpus.head": "load_gpu_head save_gpu_head",
     "ncc.tasks.gpus.predict": "GpuPrediction",
     "ncc.tasks.search.calibration": "Calibration load_calibration",
@@ -43,8 +42,7 @@ _HOMES = {
     "ncc.tasks.search.index": "Index SearchResult load_index",
     "ncc.verbs.embed": "build_graph embed embed_many save_vectors similarity",
     "ncc.verbs.measure": "calibrate list_devices measure_kernels",
-    "ncc.verbs.predict": "classify explain_device predict_coarsening "
-    "predict_device predict_device_curve predict_gpu profile",
+    "ncc.verbs.predict": "classify predict_coarsening predict_device predict_gpu profile",
     "ncc.verbs.search": "index",
     "ncc.verbs.train": "build_corpus train_classifier train_coarsening "
     "train_devmap train_embedding train_encoder train_gpu",

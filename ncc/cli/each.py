@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -94,8 +93,7 @@ def _warning_fields(warnings: Mapping[str, Mapping[str, str]]) -> dict[str, Any]
 def _add_warning(text: str | Sequence[Summary], warning: str = "", **_: Any) -> str | Sequence[Summary]:
     if not warning or isinstance(text, str):
         return f"{text}\n  {warning}" if warning else text
-    last = text[-1]
-    return [*text[:-1], replace(last, details=[*last.details, ("caution", warning)])]
+    return [*text[:-1], text[-1].add(("caution", warning))]
 
 
 @contextmanager

@@ -12,11 +12,12 @@ from ncc.kernels.launch import Launch, add_scattered, argument_names, check_argu
 from ncc.kernels.reading import Source, load_kernels
 from ncc.kernels.sampling import sample_blocks
 from ncc.kernels.work import TENSOR_KIND, Work, count_work
-from ncc.system.files.text import demangle
+from ncc.system.files.summaries import Summarized, Summary
+from ncc.system.files.text import align_columns, demangle
 
 
 @dataclass(frozen=True, eq=False)
-class LaunchProfile:
+class LaunchProfile(Summarized):
     """A kernel's work at a launch.
 
     Attributes:
@@ -47,14 +48,11 @@ class LaunchProfile:
         """Operations that no count includes."""
         return ("tensor-core operations (wmma, mma)",) if self.per_thread.get(TENSOR_KIND) else ()
 
-    def __str__(self) -> str:
-        return demangle(self.name)
-
     def to_dict(self) -> dict[str, Any]:
         """JSON fields."""
         return {
             "kernel": self.name,
-            "demangled": str(self),
+            "demangled": demangle(self.name),
             "grid": list(self.launch.grid),
             "block": list(self.launch.block),
             "arguments": list(self.arguments),
@@ -65,6 +63,39 @@ class LaunchProfile:
             "num_sampled_blocks": self.num_sampled_blocks,
             "uncounted_operations": list(self.uncounted_operations),
         }
+
+    def summary(self) -> Summary:
+        """Return what a thread does: its operations and accesses by kind, and how often loops run."""
+        flops, num_bytes = (_format_count(self.per_thread.get(kind, 0)) for kind in ("flops", "global_bytes"))
+        sampled = f", estimated from {self.num_sampled_blocks:,} of them" if self.num_sampled_blocks else ""
+        work = [(kind, _format_count(amount)) for kind, amount in sorted(self.per_thread.items())]
+        loops = [
+            (loop.location, "8x", "assumed: trip count depends on data")
+            if loop.trip_count is None
+            else (loop.location, f"{loop.trip_count:,.6g}x", "")
+            for loop in self.loops
+        ]
+        inferred = [
+            f"{name} = {value:,.0f}, the bound that thread indices are checked against"
+            for name, value in self.inferred_arguments.items()
+        ]
+        return Summary(
+            verdict=f"{flops} flops",
+            interval=f"{num_bytes} B of memory",
+            confidence="per thread",
+            subject=demangle(self.name),
+            details=[
+                ("threads", f"{self.launch.num_threads:,} in {self.launch.num_blocks:,} blocks{sampled}"),
+                ("work", align_columns(work) if work else "none"),
+                ("loops", align_columns(loops, left=(0, 2)) if loops else ""),
+                ("assumed", inferred),
+                ("caution", "; ".join(f"{kind} are not counted as flops" for kind in self.uncounted_operations)),
+            ],
+        )
+
+
+def _format_count(count: float) -> str:
+    return f"{count:,.2f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,8 @@
 """Answers about kernels and programs: ``ncc predict-*``, ``ncc profile``, ``ncc classify``, and their functions."""
 
-import math
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -36,9 +35,9 @@ from ncc.verbs.types import (
 
 if TYPE_CHECKING:
     from ncc.kernels.profile import LaunchProfile
+    from ncc.system.files.summaries import Summary
     from ncc.tasks.classification.predict import ClassPrediction
     from ncc.tasks.coarsening.predict import CoarseningPrediction
-    from ncc.tasks.devices.predict import DeviceCurve, Explanation, LineContribution
     from ncc.tasks.devices.prediction import DevicePrediction
     from ncc.tasks.gpus.predict import GpuPrediction
 
@@ -64,7 +63,57 @@ else:
     ProgramArgs = Annotated[Any, Words(metavar="TEXT", parse=_words)]
 
 
-Platform = Literal["amd", "nvidia"]
+def _describe(result: Any, **how: Any) -> "tuple[dict[str, Any], Summary]":
+    return result.to_dict(), result.summary(**how)
+
+
+@dataclass(frozen=True)
+class _Verb:
+    """A public function that is called for each input, and how its results are told."""
+
+    api: Callable[..., Any]
+    options: Mapping[str, Any]
+    fields: Sequence[str]
+    load_head: Callable[..., Any] | None = None
+    plot: Path | None = None
+    draw: Callable[[Any, Path], None] | None = None
+    describe: "Callable[[Any], tuple[dict[str, Any], Summary]]" = _describe
+
+    def each(self, inputs: Sequence[str], *, kernels: bool = True, **settings: Any) -> Each:
+        """Check what is given, then answer for each input."""
+        from ncc.ir.inputs import find_inputs
+        from ncc.system.files.pages import check_plot_path
+        from ncc.system.files.writing import check_writable
+
+        if self.plot is not None:
+            check_writable(check_plot_path(self.plot))
+            if len(find_inputs(inputs)) != 1:
+                raise InputError("--plot takes one input")
+        self._load()
+        compile_s = self.options["options"].timeout_s
+        return Each(inputs=inputs, work=self, fields=self.fields, kernels=kernels, compile_s=compile_s, **settings)
+
+    def _load(self) -> dict[str, Any]:
+        """The options, with models instead of their folders."""
+        from ncc.learning.embedding.embedding import load_embedding
+
+        loads = {"head": self.load_head, "embedding": load_embedding}
+        return {
+            name: load_once(load, value) if value is not None and (load := loads.get(name)) else value
+            for name, value in self.options.items()
+        }
+
+    def __call__(self, source: Any) -> "tuple[dict[str, Any], list[Summary]]":
+        results = self.api(source, **self._load())
+        if not isinstance(results, tuple):
+            row, summary = self.describe(results)
+            return row, [summary]
+        if self.plot and self.draw:
+            self.draw(results, self.plot)
+        described = [self.describe(result) for result in results]
+        rows = [row for row, _ in described]
+        first = {} if self.fields == ("kernels",) else rows[0]
+        return first | {"kernels": rows}, [summary for _, summary in described]
 
 
 @defined_in("ncc.tasks.devices.predict")
@@ -74,7 +123,7 @@ def predict_device(
     transfer: Bytes | None = None,
     wgsize: float | None = None,
     global_size: Items | None = None,
-    platform: Platform | None = None,
+    platform: Literal["amd", "nvidia"] | None = None,
     options: Compiling | None = None,
     language: Language | None = None,
     head: DeviceHeadLike | None = None,
@@ -111,7 +160,6 @@ _DEVICE_FIELDS = (
     "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "probabilities", "times_ms",
     "familiar", "distance",
 )  # fmt: skip
-_REASONS = 8
 
 
 @command(predict_device)
@@ -136,155 +184,29 @@ def predict_device_command(  # noqa: D417 - shared options have a text of their 
     from ncc.tasks.devices.head import load_device_head
 
     check_sizes(options["transfer"], options["wgsize"], options["global_size"])
-    _check_plot(plot, inputs)
-    if options["head"] is not None:
-        load_once(load_device_head, options["head"])
-    return Each(
-        inputs=inputs,
-        work=partial(_predict_device, plot=plot, explain=explain, **options),
-        as_json=as_json,
-        fields=_DEVICE_FIELDS,
-        kernels=True,
-        jobs=jobs,
-        compile_s=options["options"].timeout_s,
-    )
+    describe = partial(_describe_device, has_plot=plot is not None, explain=explain)
+    verb = _Verb(predict_device, options, _DEVICE_FIELDS, load_device_head, plot, _draw_curves, describe)
+    return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
-def _predict_device(name: Any, *, plot: Path | None, explain: bool, **given: Any) -> tuple[dict[str, Any], str]:
-    from ncc.ir.frontend.languages import language_of
-    from ncc.learning.embedding.embedding import load_embedding
-    from ncc.system.files.reading import read_stream
-    from ncc.system.files.text import format_bytes
-    from ncc.tasks.devices.head import load_device_head
-    from ncc.tasks.devices.plot import plot_curves
-    from ncc.tasks.devices.predict import explain_kernel, predict_curve, predict_kernel, read_inputs
-    from ncc.tasks.devices.prediction import SIZES
-
-    language = given["language"]
-    text = read_stream(name)  # standard input or a pipe is read once, since several questions are asked about it
-    if text is not None:
-        language = language or language_of(name)
-    head = given["head"] and load_once(load_device_head, given["head"])
-    embedding = given["embedding"] and load_once(load_embedding, given["embedding"])
-    options = replace(given["options"], language=language, debug_lines=explain)
-    source, platform = name if text is None else text, given["platform"]
-    head, kernels = read_inputs(source, platform=platform, head=head, embedding=embedding, options=options)
-    launch = given["transfer"], given["wgsize"], given["global_size"]
-    answers = [predict_kernel(kernel, head, *launch) for kernel in kernels]
-    rows = [answer.to_dict() for answer in answers]
-    lines = [f"{name}: {_device_sentence(answer)}" for answer in answers]
-    if plot:
-        curves = [predict_curve(kernel, head, SIZES, given["wgsize"]) for kernel in kernels]
-        plot_curves(curves, plot)
-        for index, curve in enumerate(curves):
-            rows[index] |= {"crossovers": list(curve.crossovers)}
-            sizes = ", ".join(map(format_bytes, curve.crossovers)) or "no size of data from 1 KiB to 4 GiB"
-            lines[index] += f"; flips at {sizes}"
+def _describe_device(result: "DevicePrediction", *, has_plot: bool, explain: bool) -> "tuple[dict[str, Any], Summary]":
+    row, summary = _describe(result)
+    if has_plot:
+        curve = result.curve()
+        row["crossovers"] = list(curve.crossovers)
+        if result.crossovers is None:
+            summary = summary.add(*curve.summary().details)
     if explain:
-        for index, kernel in enumerate(kernels):
-            reason = explain_kernel(kernel, head, *launch)
-            rows[index] |= {"explanation": reason.to_dict()["lines"]}
-            lines[index] += "".join(_reason(line) for line in reason.lines[:_REASONS])
-    return rows[0] | {"kernels": rows}, "\n".join(lines)
+        explanation = result.explain()
+        row["explanation"] = explanation.to_dict()["lines"]
+        summary = summary.add(*explanation.summary().details)
+    return row, summary
 
 
-def _device_sentence(answer: "DevicePrediction") -> str:
-    from ncc.system.files.text import demangle
+def _draw_curves(results: "Sequence[DevicePrediction]", path: Path) -> None:
+    from ncc.tasks.devices.plot import plot_curves
 
-    unknown = f"{answer.unknown_rate:.1%} of {answer.num_statements} statements unknown"
-    return f"{demangle(answer.kernel)}: {answer}; {unknown}"
-
-
-def _reason(line: "LineContribution") -> str:
-    from ncc.system.files.text import escape_control
-
-    location = f"line {line.line}" if line.line else "statement"
-    more = f" and {len(line.statements) - 1} more" if len(line.statements) > 1 else ""
-    shown = escape_control(line.statements[0], lines=False) + more
-    return f"\n    {math.exp(abs(line.log_ratio_change)):5.2f}x for the {line.favors}: {location}: {shown}"
-
-
-def _check_plot(plot: Path | None, inputs: Sequence[str]) -> None:
-    """Refuse a picture that can't be drawn, before the work."""
-    from ncc.ir.inputs import find_inputs
-    from ncc.system.files.pages import check_plot_path
-    from ncc.system.files.writing import check_writable
-
-    if plot is not None:
-        check_plot_path(plot)
-        if len(find_inputs(inputs)) != 1:
-            raise InputError("--plot takes one input")
-        check_writable(plot)
-
-
-@defined_in("ncc.tasks.devices.predict")
-def predict_device_curve(
-    source: Source,
-    *,
-    transfer: Sequence[float] | None = None,
-    wgsize: float | None = None,
-    platform: Platform | None = None,
-    options: Compiling | None = None,
-    language: Language | None = None,
-    head: DeviceHeadLike | None = None,
-    embedding: EmbeddingLike | None = None,
-) -> "tuple[DeviceCurve, ...]":
-    """Predict the speedup of the GPU over the CPU for every kernel of a file, over sizes of the data.
-
-    Args:
-        source: As for `predict_device`.
-        transfer: Sizes to ask for, above 0 and ascending; default 1 KiB to 4 GiB.
-        wgsize: Work-items in a work-group.
-        platform: As for `predict_device`.
-        options: As for `predict_device`.
-        language: As for `predict_device`.
-        head: As for `predict_device`.
-        embedding: As for `predict_device`.
-
-    Returns:
-        One curve per kernel, in the order of the file.
-
-    Raises:
-        InputError: As for `predict_device`, or sizes that are not ascending or not above 0.
-        CompileError, IRError, AssetError: As for `predict_device`.
-    """
-
-
-@defined_in("ncc.tasks.devices.predict")
-def explain_device(
-    source: Source,
-    *,
-    transfer: Bytes | None = None,
-    wgsize: float | None = None,
-    global_size: Items | None = None,
-    platform: Platform | None = None,
-    options: Compiling | None = None,
-    language: Language | None = None,
-    head: DeviceHeadLike | None = None,
-    embedding: EmbeddingLike | None = None,
-) -> "tuple[Explanation, ...]":
-    """Find the lines of each kernel that drove the answer of `predict_device`.
-
-    Lines are known if the IR has debug information; source is compiled with it. Every statement is removed by itself
-    if there is none, or if all of them are on one line.
-
-    Args:
-        source: As for `predict_device`.
-        transfer: As for `predict_device`.
-        wgsize: As for `predict_device`.
-        global_size: As for `predict_device`.
-        platform: As for `predict_device`.
-        options: As for `predict_device`.
-        language: As for `predict_device`.
-        head: As for `predict_device`.
-        embedding: As for `predict_device`.
-
-    Returns:
-        One explanation per kernel, in the order of the file; effects are differences of log(CPU time / GPU time).
-
-    Raises:
-        InputError, CompileError, IRError, AssetError: As for `predict_device`; also for a kernel that is too large.
-    """
+    plot_curves([result.curve() for result in results], path)
 
 
 @defined_in("ncc.tasks.coarsening.predict")
@@ -327,37 +249,8 @@ def predict_coarsening_command(inputs: Inputs, *, jobs: Jobs = 1, as_json: Json 
     device, devices = options["device"], load_once(load_coarsening_head, options["head"]).devices
     if device is not None and device not in devices:
         raise InputError(f"--device is {device!r}; expected one of {', '.join(devices)}")
-    return Each(
-        inputs=inputs,
-        work=partial(_predict_coarsening, **options),
-        as_json=as_json,
-        fields=("factor", "speedup", "interval", "device"),
-        kernels=True,
-        jobs=jobs,
-        compile_s=options["options"].timeout_s,
-    )
-
-
-def _predict_coarsening(name: Any, **options: Any) -> tuple[dict[str, Any], str]:
-    from ncc.learning.embedding.embedding import load_embedding
-    from ncc.tasks.coarsening.head import load_coarsening_head
-
-    options["head"] = load_once(load_coarsening_head, options["head"])
-    options["embedding"] = options["embedding"] and load_once(load_embedding, options["embedding"])
-    answers = predict_coarsening(name, **options)
-    kernels = [answer.to_dict() for answer in answers]
-    return kernels[0] | {"kernels": kernels}, "\n".join(f"{name}: {_factor_sentence(answer)}" for answer in answers)
-
-
-def _factor_sentence(answer: "CoarseningPrediction") -> str:
-    from ncc.system.files.text import demangle
-
-    low, high = answer.interval
-    interval = f" (80 % interval {low:.2f}x to {high:.2f}x)" if answer.factor > 1 else ""
-    expected = ", ".join(f"{factor}: {speedup:.2f}x" for factor, speedup in answer.speedups.items())
-    notes = "".join(f"; {warning}" for warning in answer.warnings)
-    factor = f"factor {answer.factor}, {answer.speedup:.2f}x{interval}"
-    return f"{demangle(answer.kernel)}: {factor}; expected at {expected}{notes}"
+    verb = _Verb(predict_coarsening, options, ("factor", "speedup", "interval", "device"), load_coarsening_head)
+    return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
 @defined_in("ncc.kernels.profile")
@@ -399,21 +292,7 @@ def profile_command(inputs: Inputs, *, jobs: Jobs = 1, as_json: Json = False, **
     Example: ncc profile saxpy.cu --grid 4096 --block 256 --arg n=1000000
     """
     options["arguments"] = _checked_launch(options)
-    return Each(
-        inputs=inputs,
-        work=partial(_profile, **options),
-        as_json=as_json,
-        fields=("kernels",),
-        kernels=True,
-        jobs=jobs,
-        compile_s=options["options"].timeout_s,
-    )
-
-
-def _profile(name: Any, **options: Any) -> tuple[dict[str, Any], str]:
-    launches = profile(name, **options)
-    kernels = [launch.to_dict() for launch in launches]
-    return {"kernels": kernels}, "\n".join(f"{name}: {_profile_table(launch)}" for launch in launches)
+    return _Verb(profile, options, ("kernels",)).each(inputs, jobs=jobs, as_json=as_json)
 
 
 def _checked_launch(options: Mapping[str, Any]) -> dict[str, float]:
@@ -431,28 +310,6 @@ def _checked_launch(options: Mapping[str, Any]) -> dict[str, float]:
             raise InputError(f"--arg is {text!r}; expected NAME=VALUE with a number, as n=1000000") from error
     Launch.of(options["grid"], options["block"], values)
     return values
-
-
-def _profile_table(profile: "LaunchProfile") -> str:
-    from ncc.system.files.text import align_columns
-
-    launch = profile.launch
-    sampled = f", estimated from {profile.num_sampled_blocks:,} of {launch.num_blocks:,} blocks"
-    shown = f"per thread, mean over {launch.num_threads:,} threads{sampled if profile.num_sampled_blocks else ''}"
-    lines = [f"{profile}, {shown}:"]
-    rows = [
-        [f"  {kind}", f"{amount:,.2f}".rstrip("0").rstrip(".")] for kind, amount in sorted(profile.per_thread.items())
-    ]
-    lines += align_columns(rows, left=(0,))
-    lines += [f"  {kind} are not counted as floating-point operations" for kind in profile.uncounted_operations]
-    for name, value in profile.inferred_arguments.items():
-        lines.append(f"  {name} is not given; taken to be {value:,.0f}, which the kernel's threads are compared with")
-    for loop in profile.loops:
-        if loop.trip_count is None:
-            lines.append(f"  {loop.location}: trip count depends on data; assumed 8")
-        else:
-            lines.append(f"  {loop.location}: runs {loop.trip_count:,.6g} times")
-    return "\n".join(lines)
 
 
 @defined_in("ncc.tasks.gpus.predict")
@@ -519,36 +376,15 @@ def predict_gpu_command(  # noqa: D417 - shared options have a text of their own
         explain: Show what the answer is based on.
     """
     from ncc.tasks.gpus.head import load_gpu_head
+    from ncc.tasks.gpus.predict import plot_roofline
     from ncc.tasks.gpus.specs import find_spec
 
-    _check_plot(plot, inputs)
     options["arguments"] = _checked_launch(options)
     if options["gpu"] is not None:
         find_spec(options["gpu"])
-    if options["head"] is not None:
-        load_once(load_gpu_head, options["head"])
-    return Each(
-        inputs=inputs,
-        work=partial(_predict_gpu, plot=plot, explain=explain, **options),
-        as_json=as_json,
-        fields=_GPU_FIELDS,
-        kernels=True,
-        jobs=jobs,
-        compile_s=options["options"].timeout_s,
-    )
-
-
-def _predict_gpu(name: Any, *, plot: Path | None, explain: bool, **options: Any) -> tuple[dict[str, Any], str]:
-    from ncc.tasks.gpus.head import load_gpu_head
-    from ncc.tasks.gpus.predict import plot_roofline
-
-    options["head"] = options["head"] and load_once(load_gpu_head, options["head"])
-    answers = predict_gpu(name, **options)
-    if plot:
-        plot_roofline(answers, plot)
-    lines = [f"{name}: {answer}" + (f"\n{answer.explanation()}" if explain else "") for answer in answers]
-    kernels = [answer.to_dict() for answer in answers]
-    return kernels[0] | {"kernels": kernels}, "\n".join(lines)
+    describe = partial(_describe, explain=explain)
+    verb = _Verb(predict_gpu, options, _GPU_FIELDS, load_gpu_head, plot, plot_roofline, describe)
+    return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
 if TYPE_CHECKING:
@@ -603,24 +439,5 @@ def classify_command(inputs: Inputs, *, jobs: Jobs = 1, as_json: Json = False, *
     """Say which known problem a program solves; C and C++ may lack their #include lines."""
     from ncc.tasks.classification.head import load_classifier
 
-    load_once(load_classifier, options["head"])
-    return Each(
-        inputs=inputs,
-        work=partial(_classify, **options),
-        as_json=as_json,
-        fields=("classes", "is_known", "compiled_as", "levels"),
-        jobs=jobs,
-        compile_s=options["options"].timeout_s,
-    )
-
-
-def _classify(name: Any, **options: Any) -> tuple[dict[str, Any], str]:
-    from ncc.learning.embedding.embedding import load_embedding
-    from ncc.system.files.text import escape_control
-    from ncc.tasks.classification.head import load_classifier
-
-    options["head"] = load_once(load_classifier, options["head"])
-    options["embedding"] = load_once(load_embedding, options["embedding"])
-    answer = classify(name, **options)
-    classes = "; ".join(escape_control(str(share), lines=False) for share in answer.classes)
-    return answer.to_dict(), f"{name}: {classes}" if answer.is_known else f"{name}: none of these, nearest: {classes}"
+    verb = _Verb(classify, options, ("classes", "is_known", "compiled_as", "levels"), load_classifier)
+    return verb.each(inputs, kernels=False, jobs=jobs, as_json=as_json)

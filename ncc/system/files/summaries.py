@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from ncc.system.files.text import escape_control
@@ -11,6 +11,9 @@ WIDTH = 100
 """Columns of a line; a longer name runs over."""
 _COLUMNS = (18, 27, 13)
 _LABEL = 10
+_LAST = ("assumed", "caution", "because", "unknown")
+"""Details that come after all others."""
+_MIN_UNKNOWN = 0.05
 _COLORS = {"CPU": "36", "GPU": "32", "undecided": "33", "no": "33"}
 
 
@@ -32,6 +35,11 @@ class Summary:
     confidence: str = ""
     subject: str = ""
     details: Sequence[tuple[str, str | Sequence[str]]] = ()
+
+    def add(self, *details: tuple[str, str | Sequence[str]]) -> "Summary":
+        """Add details at their place, which is the same in all answers."""
+        ordered = sorted([*self.details, *details], key=lambda each: each[0] in _LAST and 1 + _LAST.index(each[0]))
+        return replace(self, details=ordered)
 
     def lines(self, source: str = "", *, color: bool = False) -> str:
         """Return the answer as text of lines.
@@ -91,6 +99,13 @@ def format_ratio(ratio: float) -> str:
     """
     digits = 1 if 0.995 <= ratio < 9.95 else 2 if ratio < 0.995 else 0
     return f"{ratio if digits else float(f'{ratio:.2g}'):.{digits}f}x"
+
+
+def format_unknown(unknown_rate: float, num_statements: int) -> str:
+    """Format the share of statements that are not in the vocabulary; empty below 5%."""
+    if unknown_rate < _MIN_UNKNOWN:
+        return ""
+    return f"{unknown_rate:.1%} of {num_statements:,} statements are not in the vocabulary"
 
 
 def _wrap(text: str) -> list[str]:

@@ -108,6 +108,12 @@ def format_si_bytes(size: float) -> str:
     return _in_unit(size, 1000, ("B", "KB", "MB", "GB", "TB"))
 
 
+def format_given_bytes(size: float) -> str:
+    """Format bytes as they may have been written: in a unit without loss, else as a number."""
+    texts = (format_si_bytes(size), format_bytes(size))
+    return next((text.replace(" ", "") for text in texts if parse_bytes(text) == size), f"{size:.15g}")
+
+
 def _in_unit(size: float, base: int, units: Sequence[str]) -> str:
     power = 0
     while round(size) >= base and power < len(units) - 1:
@@ -123,10 +129,21 @@ def format_interval(time: float, low: float, high: float) -> str:
     return f"{middle} {unit} ({first} to {last})"
 
 
+def format_ends(low: float, high: float) -> str:
+    """Format both ends of an interval of times in ms."""
+    (first, unit), (last, other) = _duration(low), _duration(high)
+    return f"{first} to {last} {other}" if unit == other else f"{first} {unit} to {last} {other}"
+
+
+def format_duration(time: float) -> str:
+    """Format a time in ms in a unit that leaves few digits."""
+    return " ".join(_duration(time))
+
+
 def _duration(time: float) -> tuple[str, str]:
     scale, unit = next((scale, unit) for least, scale, unit in _DURATIONS if time >= least)
     number = time / scale
-    return (f"{number:,.0f}" if number >= 999.5 else f"{number:.3g}"), unit
+    return (f"{number:,.0f}" if number >= 999.5 else f"{number:#.3g}".rstrip(".")), unit
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> list[str]:

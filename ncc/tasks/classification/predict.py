@@ -14,7 +14,8 @@ from ncc.kernels.reading import Source
 from ncc.learning.data.registry import cache_folder
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.programs.table import EncodedProgram, describe_program
-from ncc.system.files.pages import html_table
+from ncc.system.files.summaries import Summarized, Summary, format_unknown
+from ncc.system.files.text import align_columns
 from ncc.tasks.classification.head import ClassifierHead, load_classifier
 
 
@@ -32,13 +33,9 @@ class ClassProbability:
     probability: float
     title: str | None = None
 
-    def __str__(self) -> str:
-        name = f"{self.label}, " if self.title else ""
-        return f"{self.title or self.label} ({name}{self.probability:.1%})"
-
 
 @dataclass(frozen=True, kw_only=True)
-class ClassPrediction:
+class ClassPrediction(Summarized):
     """The classes that a program may belong to.
 
     Attributes:
@@ -62,10 +59,18 @@ class ClassPrediction:
         """Plain Python values by name, as ``--json`` prints them."""
         return vars(self) | {"classes": [vars(each) for each in self.classes]}
 
-    def _repr_html_(self) -> str:
-        rows = [(each.label, each.title or "", f"{each.probability:.1%}") for each in self.classes]
-        caption = "What the program does" if self.is_known else "None of the known classes; the nearest"
-        return html_table(caption, ("class", "title", "probability"), rows)
+    def summary(self) -> Summary:
+        """Return the most probable class, or that none is known, and those that come closest."""
+        rows = [(f"{each.probability:.1%}", f" {each.label}", f" {each.title or ''}") for each in self.classes]
+        best = self.classes[0]
+        return Summary(
+            verdict=f"class {best.label}" if self.is_known else "no match",
+            interval=f"{best.probability:.1%}" if self.is_known else "none of the known problems",
+            details=[
+                ("classes" if self.is_known else "closest", align_columns(rows, left=(1, 2))),
+                ("unknown", format_unknown(self.unknown_rate, self.num_statements)),
+            ],
+        )
 
 
 def classify(

@@ -10,7 +10,7 @@ from ncc.errors import AssetError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.reading import Kernel, Source, read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
-from ncc.system.files.pages import html_table
+from ncc.system.files.summaries import Summarized, Summary, format_ratio
 from ncc.system.files.text import demangle
 from ncc.tasks.coarsening.features import divergent_share
 from ncc.tasks.coarsening.head import MAX_SPEEDUP, CoarseningHead, LineHead, LSTMHead, load_coarsening_head
@@ -19,7 +19,7 @@ _ACCESSES = ("load", "store", "atomicrmw", "cmpxchg", "call")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoarseningPrediction:
+class CoarseningPrediction(Summarized):
     """The thread-coarsening factor of one kernel on one device.
 
     Attributes:
@@ -56,21 +56,33 @@ class CoarseningPrediction:
         unlike = f"unlike the kernels that were measured: {' and '.join(self.differences)}" if self.differences else ""
         used = " and ".join(f"{name} = {value:.3g}" for name, value in self.features_used.items())
         same = f"based on {used} only; kernels with the same value get the same answer" if used else ""
-        constant = "the best constant, the same for any kernel" if self.is_constant else ""
-        return tuple(filter(None, (unlike, same, constant)))
+        constant = "no feature predicted the gain of held-out kernels, so every kernel gets this factor"
+        return tuple(filter(None, (unlike, same, constant if self.is_constant else "")))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name, as ``--json`` prints them."""
         return asdict(self) | {"warnings": self.warnings, "demangled": demangle(self.kernel)}
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (factor, f"{speedup:.2f}×", "best" if factor == self.factor else "")
-            for factor, speedup in self.speedups.items()
-        ]
-        caption = f"{demangle(self.kernel)} on {self.device or 'any device'}"
-        caption += "".join(f"; {warning}" for warning in self.warnings)
-        return html_table(caption, ("factor", "expected speedup", ""), rows)
+    def summary(self) -> Summary:
+        """Return the factor to merge by, undecided if the interval contains 1, and the speedup at each factor."""
+        low, high = self.interval
+        ratio = f"{format_ratio(self.speedup)} at {self.factor}"
+        if self.factor == 1:
+            verdict, interval, ratio = "don't merge", "", ""
+        else:
+            verdict = "undecided" if low <= 1 <= high else f"merge {self.factor}"
+            interval = f"80%: {format_ratio(low)} to {format_ratio(high)}"
+        return Summary(
+            verdict=verdict,
+            interval=interval,
+            confidence=ratio,
+            subject=demangle(self.kernel),
+            details=[
+                ("factor", ["".join(f"{factor:<8}" for factor in self.speedups)]),
+                ("speedup", ["".join(f"{f'{speedup:.2f}x':<8}" for speedup in self.speedups.values())]),
+                ("caution", "; ".join(self.warnings)),
+            ],
+        )
 
 
 def predict_coarsening(

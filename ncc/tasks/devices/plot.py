@@ -13,7 +13,7 @@ from ncc.system.files.text import demangle, escape_control, format_bytes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ncc.tasks.devices.predict import DeviceCurve
+    from ncc.tasks.devices.prediction import DeviceCurve
 
 _GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
 

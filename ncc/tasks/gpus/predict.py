@@ -15,7 +15,8 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.launch import Launch
 from ncc.kernels.reading import load_kernels, plain_kernel_name
 from ncc.system.files.pages import check_plot_path, save_plot
-from ncc.system.files.text import demangle, escape_control, format_interval, format_si_bytes
+from ncc.system.files.summaries import Summarized, Summary
+from ncc.system.files.text import demangle, escape_control, format_duration, format_ends, format_si_bytes
 from ncc.tasks.gpus.features import (
     OVERHEAD,
     ROOFLINE_PARTS,
@@ -37,17 +38,17 @@ _MAX_PRINTED = 1e12
 _BOUNDS = ("compute", "bandwidth")
 _COLORS = {"bandwidth": "#0072B2", "compute": "#D55E00"}
 _NEITHER = "#777777"
-_SHOWN_BOUNDS = {"chain": "the longest chain of one thread"}
+_BOUND_BY = {"compute": "compute", "bandwidth": "memory", "chain": "latency", OVERHEAD: "overhead"}
 _RAISED = {
-    OVERHEAD: "any launch takes",
-    "bandwidth": "memory needs at the card's bandwidth",
-    "compute": "operations need at the card's peak",
-    "chain": "one thread's chain of operations needs",
+    OVERHEAD: "the shortest launch",
+    "bandwidth": "the lower bound of its memory traffic",
+    "compute": "the lower bound of its operations",
+    "chain": "the lower bound of its dependency chain",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class GpuPrediction:
+class GpuPrediction(Summarized):
     """How long a launch takes, and what bounds it.
 
     Attributes:
@@ -111,45 +112,55 @@ class GpuPrediction:
         """JSON fields."""
         return {"demangled": demangle(self.kernel), **asdict(self)}
 
-    def __str__(self) -> str:
-        other = "bandwidth" if self.bound == "compute" else "compute"
-        sure, rather = f" ({self.bound_probability:.0%})" if self.bound in _BOUNDS else "", ""
+    def summary(self, *, explain: bool = False) -> Summary:
+        """Return the time and what bounds it, and the evidence if an explanation is asked for."""
+        bound = f"{_BOUND_BY[self.bound]}-bound" + (f" {self.bound_probability:.0%}" if self.bound in _BOUNDS else "")
+        rather = ""
         if self.bound_probability < 0.5:
-            rather = f" or {other} ({1 - self.bound_probability:.0%})"
-        notes = f"; raised to what {_RAISED[self.raised_to]}" if self.raised_to else ""
-        notes += "".join(f"; {what} not counted" for what in self.uncounted_operations)
-        notes += "" if self.familiar else "; unlike the launches of training"
-        notes += "; extrapolated by data sheets" if self.extrapolated else ""
-        return (
-            f"{demangle(self.kernel)} on {self.gpu}: {format_interval(self.time_ms, *self.interval_ms)}, bound by "
-            f"{_SHOWN_BOUNDS.get(self.bound, self.bound)}{sure}{rather}{notes}"
+            other = "memory" if self.bound == "compute" else "compute"
+            rather = f"{_BOUND_BY[self.bound]} if both were equally common; {other} among launches like training's"
+        assumed = [
+            f"{name} = {_amount(value)} (from the launch's sizes)" for name, value in self.inferred_arguments.items()
+        ]
+        assumed += [f"{location}: trip count depends on data; assumed 8" for location in self.data_dependent_loops]
+        cautions = [f"raised to {_RAISED[self.raised_to]}"] if self.raised_to else []
+        cautions += [f"{kind} are not counted" for kind in self.uncounted_operations]
+        cautions += [] if self.familiar else ["unlike the launches of training"]
+        cautions += ["extrapolated from the data sheet"] if self.extrapolated else []
+        return Summary(
+            verdict=format_duration(self.time_ms),
+            interval=f"80%: {format_ends(*self.interval_ms)}",
+            confidence=f"{bound:<17}",
+            subject=f"{demangle(self.kernel)} on {self.gpu}",
+            details=[
+                ("bound", rather),
+                *(self._evidence() if explain else ()),
+                ("assumed", "; ".join(assumed)),
+                ("caution", "; ".join([*cautions, *self.conflicts])),
+            ],
         )
 
-    def explanation(self) -> str:
-        """The evidence for the answer, as lines."""
-        parts = sorted(self.roofline_ms.items(), key=lambda one: -one[1])
-        lines = ["  at the card's peaks: " + ", ".join(f"{name} {time:.3g} ms" for name, time in parts[:_NUM_SHOWN])]
-        flops, traffic = _amount(round(self.flops)), format_si_bytes(self.traffic_bytes)
-        lines.append(f"  {flops} floating-point operations, about {traffic} of traffic")
-        least = {"": self.lower_bounds_ms}
-        if self.assumed_lower_bounds_ms != self.lower_bounds_ms:
-            least[", as the launch's sizes tell"] = self.assumed_lower_bounds_ms
-        for title, floors in least.items():
-            shown = ", ".join(f"{name} {time:.3g} ms" for name, time in floors.items() if time)
-            lines.append(f"  at least{title}: {shown}")
-        for title, found in (
-            ("arguments", {name: _amount(value) for name, value in self.arguments.items()}),
-            ("buffers", {name: format_si_bytes(value) for name, value in self.buffer_bytes.items()}),
-            ("by the launch's sizes", {name: _amount(value) for name, value in self.inferred_arguments.items()}),
-        ):
-            if found:
-                lines.append(f"  {title}: " + ", ".join(f"{name} = {value}" for name, value in found.items()))
-        lines += [f"  {conflict}" for conflict in self.conflicts]
+    def _evidence(self) -> list[tuple[str, str]]:
+        parts = dict(sorted(self.roofline_ms.items(), key=lambda part: -part[1])[:_NUM_SHOWN])
+        work = (
+            f"{_amount(round(self.flops))} floating-point operations, about {format_si_bytes(self.traffic_bytes)} moved"
+        )
         if self.num_sampled_blocks:
-            lines.append(f"  counts are estimated from {self.num_sampled_blocks:,} of {math.prod(self.grid):,} blocks")
-        for location in self.data_dependent_loops:
-            lines.append(f"  {location}: runs an unknown number of times, taken to be 8")
-        return "\n".join(lines)
+            work += f"; estimated from {self.num_sampled_blocks:,} of {math.prod(self.grid):,} blocks"
+        bounds = _times(self.lower_bounds_ms)
+        if self.assumed_lower_bounds_ms != self.lower_bounds_ms:
+            bounds += f"; if the inferred arguments are right: {_times(self.assumed_lower_bounds_ms)}"
+        return [
+            ("work", work),
+            ("at peak", _times(parts)),
+            ("at least", bounds),
+            ("arguments", ", ".join(f"{name} = {_amount(value)}" for name, value in self.arguments.items())),
+            ("buffers", ", ".join(f"{name} = {format_si_bytes(size)}" for name, size in self.buffer_bytes.items())),
+        ]
+
+
+def _times(parts: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {format_duration(time)}" for name, time in parts.items() if time)
 
 
 def predict_gpu(
