@@ -188,8 +188,6 @@ from ncc.tasks.devices.head import (
     load_device_head,
 )
 from ncc.tasks.devices.physics import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, MachineModel, fit_machine
-from ncc.tasks.devices.plot import plot_curves
-from ncc.tasks.devices.predict import DeviceCurve, explain_device, predict_device, predict_device_curve
 from ncc.tasks.devices.published import load_legacy_ir
 from ncc.tasks.devices.train import train_devmap
 from ncc.tasks.gpus.host import HostCode, call_known, evaluate_expression, host_arguments, split_arguments

@@ -247,11 +247,8 @@ HOSTILE = (
 
 
 def test_notebooks_show_tables_in_which_names_are_escaped():
-    (answer,), (curve,), (reason,) = (
-        ncc.predict_device(HOSTILE),
-        ncc.predict_device_curve(HOSTILE),
-        ncc.explain_device(HOSTILE),
-    )
+    (answer,) = ncc.predict_device(HOSTILE)
+    curve, reason = answer.curve(), answer.explain()
     (advice,) = ncc.predict_coarsening(HOSTILE)
     code = ncc.embed(HOSTILE)
     near = code.embedding.nearest("<%ID> = add i32 <b>hello</b>, <INT>")
@@ -260,7 +257,7 @@ def test_notebooks_show_tables_in_which_names_are_escaped():
         assert shown.startswith("<table>")
         assert shown.endswith("</table>")
         assert "<script" not in shown
-        assert "<b>" not in shown
+        assert "<b>hello" not in shown
     for result in (answer, curve, reason, advice, code):
         assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in result._repr_html_()
     assert answer.verdict in answer._repr_html_()
@@ -405,7 +402,8 @@ def test_heads_are_written_and_read(tmp_path):
 
 
 def test_results_show_themselves_in_a_short_line(tree):
-    (curve, _), (explanation, _) = ncc.predict_device_curve(KERNELS), ncc.explain_device(KERNELS)
+    answer, _ = ncc.predict_device(KERNELS)
+    curve, explanation = answer.curve(), answer.explain()
     heads = (ncc.load_device_head(), ncc.load_coarsening_head(), ncc.load_classifier())
     lookup, vocabulary = tree.lookup, tree.embedding.vocabulary
     graph = ncc.build_graph(IR / "tree.clang22.ll")
@@ -418,23 +416,15 @@ def test_results_show_themselves_in_a_short_line(tree):
 
 
 def test_predictions_about_a_kernel_agree():
-    (answer, _), (curve, _), (explanation, _) = (
-        ask(KERNELS, wgsize=64, platform="amd", **given)
-        for ask, given in (
-            (ncc.predict_device, {"transfer": 1e6}),
-            (ncc.predict_device_curve, {"transfer": [1e6, 1e7]}),
-            (ncc.explain_device, {"transfer": 1e6}),
-        )
-    )
+    answer, _ = ncc.predict_device(KERNELS, wgsize=64, platform="amd", transfer=1e6)
+    curve, explanation = answer.curve([1e6, 1e7]), answer.explain()
     assert answer.kernel == curve.kernel == explanation.kernel == "scale"
     assert curve.speedup_gpu_over_cpu[0] == pytest.approx(answer.speedup_gpu_over_cpu)
     assert np.exp(explanation.log_ratio) == pytest.approx(answer.speedup_gpu_over_cpu)
 
 
 def test_predictions_take_text_as_well_as_files():
-    options = CompileOptions(language="opencl")
-    for ask in (ncc.predict_device, ncc.explain_device):
-        assert ask(KERNELS.read_bytes(), options=options) == ask(KERNELS)
+    assert ncc.predict_device(KERNELS.read_bytes(), language="opencl") == ncc.predict_device(KERNELS)
 
 
 def test_one_source_is_no_list_of_letters(tmp_path):

@@ -300,14 +300,6 @@ OTHERS = (
     ),
     Case("similarity", inputs=(LEGACY, CODE), changes={"options": (None, LONG)}),
     Case(
-        "predict_device_curve", inputs=(KERNELS,), settings={"transfer": (1e3, 1e4)},
-        changes={**DEVICE, "transfer": ((1e3, 1e4), (1e5, 1e6))},
-        refuses={**NO_DEVICE, "transfer": ((-1.0,), ())},
-    ),
-    Case(
-        "explain_device", inputs=(KERNELS,), changes={**DEVICE, **SIZES}, refuses={**NO_DEVICE, "global_size": (0,)},
-    ),
-    Case(
         "load_module", inputs=(CODE,),
         changes={"source": (CODE, TREE), **LANGUAGE, "abstraction": (None, "@abstraction")},
         refuses={"source": (NOWHERE,), **NO_LANGUAGE}, same={"readable": (SOURCES,)},

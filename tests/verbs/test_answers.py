@@ -1,5 +1,6 @@
 """What one verb alone answers: graphs, predictions about kernels, classes, and functions that are alike."""
 
+import re
 from itertools import accumulate
 
 import pytest
@@ -58,12 +59,12 @@ def test_sizes_may_have_units(written, size):
 
 
 def test_a_plot_says_where_the_answer_flips(tmp_path):
-    words = ["predict-device", KERNELS, "--wgsize", "64", "--plot", tmp_path / "curve.svg"]
-    curves = ncc.predict_device_curve(KERNELS, wgsize=64)
-    for line, curve in zip(run_here(*words).out.splitlines(), curves, strict=True):
-        *_, flips = line.partition("; flips at ")
-        sizes = [format_bytes(size) for size in curve.crossovers]
-        assert flips == (", ".join(sizes) if sizes else "no size of data from 1 KiB to 4 GiB")
+    words = ["predict-device", KERNELS, "--wgsize", "64", "--transfer", "1MB", "--plot", tmp_path / "curve.svg"]
+    curves = [answer.curve() for answer in ncc.predict_device(KERNELS, wgsize=64)]
+    flips = [line for line in run_here(*words).out.splitlines() if line.startswith("  flips ")]
+    for line, curve in zip(flips, curves, strict=True):
+        assert all(f" from {format_bytes(size)}" in line for size in curve.crossovers)
+        assert ("never" in line) == (not curve.crossovers)
     row = run_here(*words, "--json").row
     assert [kernel["crossovers"] for kernel in row["kernels"]] == [list(curve.crossovers) for curve in curves]
     assert row["crossovers"] == row["kernels"][0]["crossovers"]
@@ -72,11 +73,8 @@ def test_a_plot_says_where_the_answer_flips(tmp_path):
 
 def test_statements_are_reasons_where_lines_are_not_known():
     lines = run_here("predict-device", SAXPY, "--explain").out.splitlines()
-    reasons = [line for line in lines if line.startswith("    ")]
-    assert all(": statement: " in line for line in reasons)
-    per_kernel = [len(reason.lines) for reason in ncc.explain_device(SAXPY)]
-    assert max(per_kernel) > 8
-    assert len(reasons) == sum(min(number, 8) for number in per_kernel)
+    reasons = [line for line in lines if "x towards " in line]
+    assert reasons and all("statement  " in line for line in reasons)
 
 
 def test_a_kernel_that_is_broken_is_not_drawn(tmp_path):
@@ -112,10 +110,11 @@ def test_what_coarsening_was_not_measured_on_is_said(tmp_path):
         "__kernel void plain(__global float *a) { a[get_global_id(0)] *= 2; }\n"
     )
     (tmp_path / "one.cu").write_text("__global__ void one(float *a) { a[threadIdx.x] *= 2; }\n")
-    lines = run_here("predict-coarsening", tmp_path / "odd.cl", tmp_path / "one.cu").out.splitlines()
-    for line, reason in zip(lines, ("accesses no memory", "images", None, "CUDA"), strict=True):
-        assert ("unlike the kernels that were measured" in line) == (reason is not None)
-        assert (reason or "plain") in line
+    answers = run_here("predict-coarsening", tmp_path / "odd.cl", tmp_path / "one.cu").out
+    parts = re.split(r"^(?=\S)", answers, flags=re.MULTILINE)[1:]
+    for part, reason in zip(parts, ("accesses no memory", "images", None, "CUDA"), strict=True):
+        assert ("unlike the kernels that were measured" in part) == (reason is not None)
+        assert (reason or "plain") in part
 
 
 def test_no_coarsening_has_no_interval(tmp_path):
@@ -123,7 +122,9 @@ def test_no_coarsening_has_no_interval(tmp_path):
         "__kernel void one(__global float *a) { int i = get_global_id(0);\n"
         "  if (i & 1) for (int k = 0; k < i; k++) a[i] = a[i] * a[k] + a[i + k]; }\n"
     )
-    assert "factor 1, 1.00x; expected at 1: 1.00x" in run_here("predict-coarsening", tmp_path / "one.cl").out
+    first, *_ = run_here("predict-coarsening", tmp_path / "one.cl").out.splitlines()
+    assert first.split()[:2] == ["don't", "merge"]
+    assert "80%" not in first
 
 
 # ---- classes

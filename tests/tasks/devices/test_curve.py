@@ -1,4 +1,4 @@
-"""`predict_device_curve`: predictions over sizes of data, where they cross 1, and plots of them."""
+"""Curves of predictions: over sizes of data, where they cross 1, and plots of them."""
 
 import json
 from dataclasses import replace
@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import ncc
 from ncc.errors import InputError, OutputError
-from tests.rooms import (
-    PLATFORMS,
-    CompileOptions,
-    DeviceCurve,
-    load_device_head,
-    plot_curves,
-    predict_device,
-    predict_device_curve,
-)
+from tests.rooms import PLATFORMS, load_device_head
 from tests.support.refuses import refuses
+from tests.support.verbs import run_here
 
 KERNELS = Path(__file__).parents[2] / "samples" / "two_kernels.cl"
 MAGIC = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -27,20 +21,20 @@ MAGIC = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 @pytest.fixture(scope="module")
 def curves():
-    return predict_device_curve(KERNELS, wgsize=64)
+    return [answer.curve() for answer in ncc.predict_device(KERNELS, wgsize=64)]
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("wgsize", [None, 128])
 def test_a_curve_is_what_is_predicted_at_each_size(platform, wgsize):
     sizes = [1e4, 1e6, 1e8]
-    curves = predict_device_curve(KERNELS, transfer=sizes, wgsize=wgsize, platform=platform)
+    curves = [answer.curve(sizes) for answer in ncc.predict_device(KERNELS, wgsize=wgsize, platform=platform)]
     assert [(curve.kernel, curve.platform, curve.wgsize) for curve in curves] == [
         ("scale", platform, wgsize),
         ("fill", platform, wgsize),
     ]
     for index, size in enumerate(sizes):
-        answers = predict_device(KERNELS, transfer=size, wgsize=wgsize, platform=platform)
+        answers = ncc.predict_device(KERNELS, transfer=size, wgsize=wgsize, platform=platform)
         for curve, answer in zip(curves, answers, strict=True):
             assert curve.speedup_gpu_over_cpu[index] == pytest.approx(answer.speedup_gpu_over_cpu)
             assert (curve.low[index], curve.high[index]) == pytest.approx(answer.interval)
@@ -56,20 +50,22 @@ def test_a_curve_is_plain_data_over_ascending_sizes(curves):
         assert np.array_equal(curve.is_decided, (curve.low > 1) | (curve.high < 1))
         assert curve.seen == load_device_head(platform="nvidia").transfer_range
         values = json.loads(json.dumps(curve.to_dict()))
-        assert set(values) == {*DeviceCurve.__dataclass_fields__, "is_decided"}
+        assert set(values) == {*ncc.DeviceCurve.__dataclass_fields__, "is_decided"}
         assert values["transfer_bytes"] == sizes.tolist()
 
 
 def test_it_crosses_where_the_speedup_passes_1():
     num_crossovers = 0
     for platform in PLATFORMS:
-        for curve in predict_device_curve(KERNELS, platform=platform, wgsize=64):
+        for prediction in ncc.predict_device(KERNELS, platform=platform, wgsize=64):
+            curve = prediction.curve()
+            assert curve.crossovers == prediction.crossovers
             is_gpu = curve.speedup_gpu_over_cpu > 1
             turns = np.flatnonzero(is_gpu[:-1] != is_gpu[1:])
             for size, turn in zip(curve.crossovers, turns.tolist(), strict=True):
                 assert curve.transfer_bytes[turn] <= size <= curve.transfer_bytes[turn + 1]
                 # asked at the crossover itself, neither device is the faster one by much; trees answer in steps
-                answers = predict_device(KERNELS, transfer=size, platform=platform, wgsize=64)
+                answers = ncc.predict_device(KERNELS, transfer=size, platform=platform, wgsize=64)
                 (answer,) = (each for each in answers if each.kernel == curve.kernel)
                 assert answer.speedup_gpu_over_cpu == pytest.approx(1, abs=0.15)
                 num_crossovers += 1
@@ -81,7 +77,7 @@ def test_it_crosses_where_the_speedup_passes_1():
 )
 def test_sizes_that_do_not_ascend_are_refused(sizes):
     with refuses(InputError, "transfer", "ascending"):
-        predict_device_curve(KERNELS, transfer=sizes)
+        ncc.predict_device(KERNELS)[0].curve(sizes)
 
 
 @pytest.mark.parametrize("extension", MAGIC)
@@ -89,8 +85,9 @@ def test_a_plot_is_written(curves, tmp_path, extension):
     path = tmp_path / f"one{extension}"
     curves[0].plot(path)
     assert path.read_bytes().startswith(MAGIC[extension])
-    plot_curves(curves, str(tmp_path / f"both{extension}"))
-    assert (tmp_path / f"both{extension}").stat().st_size > path.stat().st_size
+    both = tmp_path / f"both{extension}"
+    assert run_here("predict-device", KERNELS, "--wgsize", "64", "--plot", both).code == 0
+    assert both.stat().st_size > path.stat().st_size
 
 
 def test_a_plot_shows_the_curve_its_crossovers_and_what_training_saw(curves):
@@ -118,7 +115,7 @@ def test_a_plot_shows_the_curve_its_crossovers_and_what_training_saw(curves):
 )
 def test_axes_have_several_labels_in_units(sizes, labels):
     axes = Figure().add_subplot()
-    predict_device_curve(KERNELS, transfer=sizes)[0].plot(axes=axes)
+    ncc.predict_device(KERNELS)[0].curve(sizes).plot(axes=axes)
     assert [label.get_text() for label in axes.get_xticklabels()] == labels
     ratios = [label.get_text() for label in axes.get_yticklabels()]
     assert "1×" in ratios
@@ -140,7 +137,7 @@ def test_plots_that_can_not_be_are_refused(curves, tmp_path):
 
 def test_a_kernel_named_by_anything_is_drawn(tmp_path):
     source = b"__kernel void cost_$x(__global int *y) { y[get_global_id(0)] = 7; }\n"
-    (curve,) = predict_device_curve(source, transfer=[1.0, 2.0], options=CompileOptions(language="opencl"))
+    curve = ncc.predict_device(source, language="opencl")[0].curve([1.0, 2.0])
     assert curve.seen[0] > 2
     replace(curve, kernel="cost_$x^{$ \\frac --> \x1b[31m\u202e\n<b>").plot(tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text(encoding="utf-8")

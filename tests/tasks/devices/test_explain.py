@@ -1,6 +1,8 @@
-"""`explain_device`: what each line contributed, found by taking it away."""
+"""Explanations: what each line contributed, found by taking it away."""
 
 import json
+import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +10,7 @@ import pytest
 
 import ncc
 from ncc.errors import InputError
-from tests.rooms import (
-    PLATFORMS,
-    CompileOptions,
-    compile_source,
-    explain_device,
-    predict_device,
-)
+from tests.rooms import PLATFORMS, CompileOptions, compile_source
 from tests.support.refuses import refuses
 
 KERNELS = Path(__file__).parents[2] / "samples" / "two_kernels.cl"
@@ -40,6 +36,10 @@ def _bundled_clang(monkeypatch):
     monkeypatch.delenv("NCC_CLANG", raising=False)
 
 
+def _explain(source, **given):
+    return [answer.explain() for answer in ncc.predict_device(source, **given)]
+
+
 @pytest.fixture
 def nested(tmp_path):
     path = tmp_path / "nested.cl"
@@ -50,10 +50,8 @@ def nested(tmp_path):
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("given", [{}, {"transfer": 1e5, "wgsize": 64}])
 def test_the_line_in_the_innermost_loop_is_among_the_strongest(nested, platform, given):
-    (explanation,), (answer,) = (
-        explain_device(nested, platform=platform, **given),
-        predict_device(nested, platform=platform, **given),
-    )
+    (answer,) = ncc.predict_device(nested, platform=platform, **given)
+    explanation = answer.explain()
     assert np.exp(explanation.log_ratio) == pytest.approx(answer.speedup_gpu_over_cpu)
     changes = np.abs([line.log_ratio_change for line in explanation.lines])
     assert changes.tolist() == sorted(changes, reverse=True)
@@ -68,7 +66,7 @@ def test_the_line_in_the_innermost_loop_is_among_the_strongest(nested, platform,
 
 
 def test_lines_are_those_of_the_source_and_cover_every_statement(nested):
-    (explanation,) = explain_device(nested)
+    (explanation,) = _explain(nested)
     module = ncc.embed(nested, options=CompileOptions(debug_lines=True)).module
     body = sorted(set(range(module.num_statements)) - set(module.function_start.tolist()))
     found = {(line.line, text) for line in explanation.lines for text in line.statements}
@@ -79,28 +77,28 @@ def test_lines_are_those_of_the_source_and_cover_every_statement(nested):
 
 def test_without_debug_information_statements_speak_for_themselves():
     ir = compile_source(NESTED.encode(), OPENCL).ir
-    (explanation,) = explain_device(ir)
-    (answer,) = predict_device(ir)
+    (answer,) = ncc.predict_device(ir)
+    explanation = answer.explain()
     assert {line.line for line in explanation.lines} == {0}
     assert len(explanation.lines) == answer.num_statements - 1  # all but the header
     # compiled with or without it, the kernel is the same
-    assert explanation.log_ratio == pytest.approx(explain_device(NESTED.encode(), options=OPENCL)[0].log_ratio)
+    assert explanation.log_ratio == pytest.approx(_explain(NESTED.encode(), options=OPENCL)[0].log_ratio)
 
 
 def test_a_kernel_on_one_line_is_explained_by_its_statements():
-    scale, fill = explain_device(KERNELS)
+    scale, fill = _explain(KERNELS)
     assert {line.line for line in scale.lines} == {2, 5, 6, 7}
     assert [line.line for line in fill.lines] == [9] * 4
 
 
 def test_a_kernel_that_does_nothing_has_nothing_to_explain():
-    (explanation,) = explain_device(b"__kernel void nothing(void) {}\n", options=OPENCL)
+    (explanation,) = _explain(b"__kernel void nothing(void) {}\n", options=OPENCL)
     assert explanation.lines == ()
     assert np.isfinite(explanation.log_ratio)
 
 
 def test_a_line_of_a_function_that_is_called_counts_for_its_caller_alone():
-    scale, fill = explain_device(KERNELS, options=CompileOptions(optimization="0"))
+    scale, fill = _explain(KERNELS, options=CompileOptions(optimization="0"))
     assert 2 in {line.line for line in scale.lines}
     assert 2 not in {line.line for line in fill.lines}
 
@@ -109,6 +107,28 @@ def test_a_kernel_that_is_too_large_is_refused_with_the_reason(tmp_path):
     steps = "\n".join(f"  %v{i} = add i32 %v{i - 1}, {i}" for i in range(1, 3000))
     path = tmp_path / "large.ll"
     path.write_text(f"define spir_kernel void @k(i32 %v0) {{\n{steps}\n  ret void\n}}\n")
-    assert len(predict_device(path)) == 1
+    (answer,) = ncc.predict_device(path)
     with refuses(InputError, "large.ll", "3,001 statements", "524,288"):
-        explain_device(path)
+        answer.explain()
+
+
+def test_a_copy_of_an_answer_equals_it_and_can_not_be_asked_on(nested):
+    (answer,) = ncc.predict_device(nested)
+    copy = pickle.loads(pickle.dumps(answer))
+    assert copy == answer
+    for ask in (copy.curve, copy.explain):
+        with refuses(InputError, "copy", "predict_device"):
+            ask()
+    assert len(pickle.dumps(answer)) < 10_000  # the kernel is left out
+
+
+def test_text_has_the_lines_that_move_the_answer(nested):
+    explanation = ncc.predict_device(nested)[0].explain()
+    shown = [line for line in str(explanation).splitlines() if "x towards " in line]
+    strong = [line for line in explanation.lines if abs(line.log_ratio_change) >= np.log(1.05)]
+    assert 0 < len(shown) == min(len(strong), 8) < len(explanation.lines)
+    for text, line in zip(shown, strong, strict=False):
+        assert f"line {line.line}" in text
+        assert text.endswith(f"{np.exp(abs(line.log_ratio_change)):.2f}x towards {line.favors}")
+    weak = replace(explanation, lines=explanation.lines[-1:])
+    assert "no line" in str(weak)
