@@ -142,7 +142,8 @@ class DevicePrediction(Summarized):
             smallest = self.fastest_at_smallest or first
             other = second if smallest == first else first
             over_sizes = _summarize_sizes(self.kernel, SIZES, self.decided_ranges, self.crossovers, smallest, other)
-            return over_sizes.add(*details)
+            assumed = "any size; pass --transfer or --global-size for a single answer"
+            return over_sizes.add(("assumed", assumed), *details)
         low, high = self.interval
         if self.verdict == "undecided":
             interval = f"{first} {format_ratio(1 / low)} to {second} {format_ratio(high)}"

@@ -61,6 +61,7 @@ def _check_text(answer):
         assert sorted(ratios) == pytest.approx(sorted(known[1:] if low < 1 < high else known), rel=0.05)
         assert ("time" in labels, "assumed" in labels) == (True, True)
         return
+    assert "assumed" in labels
     everywhere = [each[1:] for each in answer.decided_ranges] == [(2.0**10, 2.0**32)]
     assert first.startswith("undecided ") == (not answer.decided_ranges)
     assert ("flips" in labels) == ("sizes" in labels) == (not everywhere)
