@@ -126,6 +126,8 @@ from ncc.system.files.text import (
     demangle,
     escape_control,
     format_bytes,
+    format_ends,
+    format_given_bytes,
     format_interval,
     format_si_bytes,
     parse_bytes,

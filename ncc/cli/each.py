@@ -10,11 +10,11 @@ import click
 
 from ncc.cli.printing import failure_reason, print_answer, print_message, without_command
 from ncc.errors import COMMAND_LINE, NccError, UnknownNameError
-from ncc.system.files.summaries import Summary
 from ncc.verbs.types import Each
 
 if TYPE_CHECKING:
     from ncc.ir.inputs import Input
+    from ncc.system.files.summaries import Summary
 
 
 def answer_each(plan: Each) -> None:
@@ -90,7 +90,7 @@ def _warning_fields(warnings: Mapping[str, Mapping[str, str]]) -> dict[str, Any]
     return {"warning": "\n  ".join(warnings)} | ({"skipped_functions": skipped} if skipped else {})
 
 
-def _add_warning(text: str | Sequence[Summary], warning: str = "", **_: Any) -> str | Sequence[Summary]:
+def _add_warning(text: "str | Sequence[Summary]", warning: str = "", **_: Any) -> "str | Sequence[Summary]":
     if not warning or isinstance(text, str):
         return f"{text}\n  {warning}" if warning else text
     return [*text[:-1], text[-1].add(("caution", warning))]

@@ -7,14 +7,16 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn, TextIO, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 import click
 
 from ncc.errors import COMMAND_LINE, NccError
-from ncc.system.files.summaries import Summary
 from ncc.system.files.text import align_columns, escape_control
 from ncc.verbs.types import Rows
+
+if TYPE_CHECKING:
+    from ncc.system.files.summaries import Summary
 
 
 def print_message(message: str) -> None:
@@ -42,7 +44,7 @@ def print_progress(pause_s: float = 1.0) -> Callable[[str], None]:
     return print_if_due
 
 
-def print_answer(answer: Mapping[str, Any] | str | Sequence[Summary], source: str = "") -> bool:
+def print_answer(answer: "Mapping[str, Any] | str | Sequence[Summary]", source: str = "") -> bool:
     """Print an answer, summaries with the name of their source; False if nobody reads them any more."""
     if isinstance(answer, Mapping):
         text, in_ascii = escape_control(json.dumps(answer, ensure_ascii=False)), json.dumps(answer)
