@@ -10,6 +10,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -35,7 +36,6 @@ _THREAD_NUMBER = re.compile(
 )
 _NEIGHBORS = ("tid.x", "global_id.x", "laneid")
 """Registers that grow by one from thread to thread."""
-_ATOMIC = re.compile(r"atom(?:ic)?_")
 _LIMITING = frozenset(("smin", "smax", "umin", "umax", "min", "max"))
 _POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
 """Opcodes that make a pointer of pointers."""
@@ -70,7 +70,7 @@ def thread_strides(
     A phi behind a divergent branch counts as the same in all threads. With ``keep_clamped``, a value within limits that
     all threads share keeps its stride; heads for devices were trained without.
     """
-    return _Strides(module, function, arguments or {}, {}, 0, keep_clamped).stride[:-1]
+    return _Strides(module, function, arguments or {}, keep_clamped, {}).stride[: module.num_nodes]
 
 
 def _same_stride(a: float, b: float) -> bool:
@@ -177,87 +177,60 @@ class _Strides:
         module: Module,
         function: int,
         arguments: dict[int, float],
-        returned: dict[tuple[int, tuple[float | None, ...]], float],
-        depth: int,
         keep_clamped: bool,
+        returned: dict[tuple[int, tuple[float | None, ...]], float],
+        depth: int = 0,
     ) -> None:
-        self.module, self.returned, self.depth, self.keep_clamped = module, returned, depth, keep_clamped
-        body = decode(module, function)
-        # Operand -1 is an immediate, and finds the last element, which is 0 and known.
-        self.stride = np.zeros(module.num_nodes + 1)
-        self.known = np.ones(module.num_nodes + 1, bool)
-        self.known[[inst.result for inst in body if inst.result >= 0]] = False
+        self.module, self.keep_clamped, self.returned, self.depth = module, keep_clamped, returned, depth
+        body, num_nodes = decode(module, function), module.num_nodes
+        # What is stored in a variable stands num_nodes after it. Operand -1, an immediate, finds the last 0, known.
+        self.stride = np.zeros(2 * num_nodes + 1)
+        self.known = np.ones(2 * num_nodes + 1, bool)
         for node, value in arguments.items():
             self.stride[node] = value
-        self.users: defaultdict[int, list[Instruction]] = defaultdict(list)
+        users: defaultdict[int, list[Instruction]] = defaultdict(list)
         for inst in body:
             for node in set(inst.operands):
-                self.users[node].append(inst)
-        self.variables: set[int] = set()
-        """Allocas that are only ever loaded and stored whole, as in IR that was not optimized."""
-        self.private: set[int] = set()
-        """All other pointers into memory of the thread alone."""
+                users[node].append(inst)
+        variables: set[int] = set()  # allocas that are only ever loaded and stored whole, as in IR without optimization
+        self.private: set[int] = set()  # all other pointers into memory of the thread alone
         for inst in body:
             if inst.opcode == "alloca":
-                (self.variables if self._is_variable(inst.result) else self.private).add(inst.result)
+                is_variable = all(_is_whole(user, inst.result) for user in users[inst.result])
+                (variables if is_variable else self.private).add(inst.result)
             elif inst.opcode in _POINTER_STEPS and not self.private.isdisjoint(inst.operands):
                 self.private.add(inst.result)
-        self.content: dict[int, float] = {}  # of variables, as far as known
-        self._solve([inst for inst in body if inst.result >= 0 or self._variable(inst) >= 0])
-
-    def known_strides(self, nodes: Iterable[int]) -> list[float]:
-        """Strides of those nodes of which they are known."""
-        return [float(self.stride[node]) for node in nodes if self.known[node]]
-
-    def _is_variable(self, node: int) -> bool:
-        """Whether only loads and stores use an address."""
-        return all(
-            (user.opcode == "store" and user.operands[0] != node)
-            or user.opcode == "load"
-            or (user.opcode != "store" and user.callee.startswith("llvm.lifetime"))
-            for user in self.users[node]
-        )
-
-    def _variable(self, inst: Instruction) -> int:
-        """The variable that a statement stores to, or -1."""
-        pointer = inst.operands[1] if inst.opcode == "store" else -1
-        return pointer if pointer in self.variables else -1
-
-    def _solve(self, body: list[Instruction]) -> None:
-        queue, waiting, solved = deque(body), set(body), frozenset(body)
+        self.content = {node: node + num_nodes for node in variables}
+        targets = {
+            inst: self.content.get(inst.operands[1], -1) if inst.opcode == "store" else inst.result for inst in body
+        }
+        targets = {inst: target for inst, target in targets.items() if target >= 0}
+        self.known[list(targets.values())] = False
+        queue, waiting = deque(targets), set(targets)
         while queue:
             inst = queue.popleft()
             waiting.discard(inst)
-            if self._update(inst):
-                users = self.users[inst.result if inst.result >= 0 else self._variable(inst)]
-                again = [user for user in users if user in solved and user not in waiting]
-                queue += again
-                waiting.update(again)
+            target, result = targets[inst], self._result(inst)
+            if result is None or (self.known[target] and _same_stride(float(self.stride[target]), result)):
+                continue
+            self.stride[target], self.known[target] = result, True
+            again = [user for user in users[target % num_nodes] if user in targets and user not in waiting]
+            queue += again
+            waiting.update(again)
 
-    def _update(self, inst: Instruction) -> bool:
-        """Look at a statement again; return whether more is known of what it defines or stores."""
-        node = inst.result
-        if node < 0:
-            variable, before = self._variable(inst), self.content.get(self._variable(inst))
-            joined = _join_strides(([] if before is None else [before]) + self.known_strides(inst.operands[:1]))
-            if joined is None or (before is not None and _same_stride(before, joined)):
-                return False
-            self.content[variable] = joined
-            return True
-        result = self._result(inst)
-        if result is None or (self.known[node] and _same_stride(float(self.stride[node]), result)):
-            return False
-        self.stride[node], self.known[node] = result, True
-        return True
+    def join(self, nodes: Iterable[int]) -> float | None:
+        """Stride of a value that may be any of some nodes, of which it is known; None if it is known of none."""
+        return _join_strides([float(self.stride[node]) for node in nodes if self.known[node]])
 
     def _result(self, inst: Instruction) -> float | None:
-        """Stride of what a statement defines; None while too little is known of its operands."""
+        """Stride of what a statement defines or stores; None while too little is known of its operands."""
         if inst.opcode in ("load", "extractelement", "call") and inst.register:
             return 1.0 if inst.register in _NEIGHBORS else 0.0
-        if inst.opcode == "phi":
-            return _join_strides(self.known_strides(inst.operands[::2]))
-        if inst.opcode == "load" and inst.operands[0] in self.variables:
-            return self.content.get(inst.operands[0])
+        if inst.opcode in ("phi", "store"):
+            stored = () if inst.opcode == "phi" else (self.content[inst.operands[1]],)
+            return self.join([*stored, *inst.operands[::2]])
+        if inst.opcode == "load" and inst.operands[0] in self.content:
+            return self.join([self.content[inst.operands[0]]])
         if not self.known[inst.operands].all():
             return None
         strides = [float(self.stride[node]) for node in inst.operands]
@@ -276,7 +249,7 @@ class _Strides:
             return self._returned(inst.called_function, arguments)
         if self.keep_clamped and inst.builtin in _LIMITING and 0.0 in arguments:
             return next((value for value in arguments if value != 0), 0.0)
-        return math.nan if any(arguments) or _ATOMIC.search(inst.callee) else 0.0
+        return math.nan if any(arguments) or "atomic" in inst.call_work else 0.0
 
     def _returned(self, function: int, arguments: list[float]) -> float:
         """Stride of what a function returns that has a body."""
@@ -286,13 +259,18 @@ class _Strides:
             if self.depth < _MAX_CALL_DEPTH and len(self.returned) < _MAX_CALLS:
                 formal = self.module.operands(int(self.module.function_start[function]))
                 strides = dict(zip(formal, arguments, strict=False))
-                called = _Strides(self.module, function, strides, self.returned, self.depth + 1, self.keep_clamped)
-                values = [
-                    node for inst in decode(self.module, function) if inst.opcode == "ret" for node in inst.operands
-                ]
-                joined = _join_strides(called.known_strides(values))
+                called = _Strides(self.module, function, strides, self.keep_clamped, self.returned, self.depth + 1)
+                returns = (inst.operands for inst in decode(self.module, function) if inst.opcode == "ret")
+                joined = called.join(chain.from_iterable(returns))
                 self.returned[key] = 0.0 if joined is None else joined
         return self.returned[key]
+
+
+def _is_whole(user: Instruction, variable: int) -> bool:
+    """Whether a statement loads or stores a variable, and does nothing else with its address."""
+    if user.opcode == "store":
+        return user.operands[0] != variable
+    return user.opcode == "load" or user.callee.startswith("llvm.lifetime")
 
 
 @dataclass(frozen=True)
@@ -385,39 +363,41 @@ def base_argument(module: Module, pointer: int, arguments: Sequence[int]) -> int
 def accesses_of(inst: Instruction, stride: Floats, spaces: PointerSpaces) -> list[Access]:
     """What a memory operation or a call without a body accesses, by `thread_strides`, (num_nodes,) float64."""
 
-    def access(kind: str, pointer: int, number: str, num_bytes: float, step: float, count: float = 1.0) -> Access:
-        return Access(kind, pointer, spaces.find(pointer, number), num_bytes, step, count)
-
     def step_of(node: int) -> float:
         return float(stride[node]) if node >= 0 else 0.0
 
+    numbers = _POINTER.findall(inst.text)
     if inst.opcode != "call":
-        kind, pointers = "store" if inst.opcode == "store" else "load", _POINTER.findall(inst.text)
-        pointer = inst.operands[1 if kind == "store" else 0]
-        number = (pointers or [""])[-1 if inst.opcode in ("load", "store") else 0]
-        match, fields = _ACCESS.search(inst.text), split_fields(inst.text)
-        if inst.opcode in ("load", "store"):  # the pointer is the last operand
-            type_ = leading_type(inst.text[match.end() :]) if match else "float"
-        else:
-            type_ = leading_type(fields[1]) if len(fields) > 1 else "float"
-        return [access(kind, pointer, number, size_of_type(type_), step_of(pointer))]
+        kind, is_plain = "store" if inst.opcode == "store" else "load", inst.opcode in ("load", "store")
+        pointer = inst.operands[kind == "store"]
+        number = numbers[-1 if is_plain else 0] if numbers else ""  # a load's or store's pointer is the last operand
+        fields, match = split_fields(inst.text), _ACCESS.search(inst.text)
+        accessed = inst.text[match.end() :] if match else fields[1] if len(fields) > 1 and not is_plain else "float"
+        return [
+            Access(kind, pointer, spaces.find(pointer, number), size_of_type(leading_type(accessed)), step_of(pointer))
+        ]
     if _COPY.match(inst.callee):  # an access for each eight bytes
         length = _LENGTH.search(inst.source)
         num_bytes = float(length[1]) if length else _WORD_BYTES
-        numbers = re.findall(r"\bptr(?: addrspace\((\d+)\))?", inst.source.split("(", 1)[-1])
         pointers = inst.arguments[: 1 if ".memset" in inst.callee else 2]
-        numbers += [""] * len(pointers)  # typed pointers
-        count = max(num_bytes / _WORD_BYTES, 1.0)
+        numbers = [*re.findall(r"\bptr(?: addrspace\((\d+)\))?", inst.source.split("(", 1)[-1]), "", ""]
         return [
-            access(kind, pointer, number, num_bytes, step_of(pointer), count)
+            Access(
+                kind,
+                pointer,
+                spaces.find(pointer, number),
+                num_bytes,
+                step_of(pointer),
+                max(num_bytes / _WORD_BYTES, 1),
+            )
             for kind, pointer, number in zip(("store", "load"), pointers, numbers, strict=False)
         ]
     vector = _VECTOR_ACCESS.fullmatch(inst.builtin)
     if not vector or len(inst.arguments) < 2:
         return []
     kind, half, lanes = vector.groups()  # OpenCL's vload4(offset, pointer), whose offset counts whole vectors
-    type_match, numbers = _VECTOR.search(inst.text), _POINTER.findall(inst.text)
+    type_match = _VECTOR.search(inst.text)
     num_bytes = 2.0 * int(lanes or 1) if half else size_of_type(type_match[0] if type_match else "float")
     offset, pointer = inst.arguments[-2:]
     distance = _add_strides(step_of(pointer), step_of(offset) * num_bytes)
-    return [access(kind, pointer, numbers[-1] if numbers else "", num_bytes, distance)]
+    return [Access(kind, pointer, spaces.find(pointer, numbers[-1] if numbers else ""), num_bytes, distance)]

@@ -192,26 +192,21 @@ class Execution:
             exits = {target for target in exits if all(target in other.blocks for other in outer)} or exits
             for target in exits:
                 flow[target] = flow[target] + flow[block] / len(exits)
-        targets = self.following[block]
         kept = [
-            target
-            for target in targets
+            (target, share)
+            for target, share in zip(self.following[block], self._shares(block), strict=True)
             if all(target in loop.blocks for loop in inside)
             and (target not in self._by_header or block not in self._by_header[target].blocks)
         ]
-        if not kept:
-            return
-        shares = self._shares(block, targets)
-        total = sum(shares[targets.index(target)] for target in kept)
-        for target in kept:
-            share = shares[targets.index(target)]
-            # within a loop, the share that would leave it stays
-            flow[target] = flow[target] + flow[block] * np.where(
-                total > 0, share / np.where(total > 0, total, 1), 1 / len(kept)
-            )
+        # within a loop, the share that would leave it stays
+        total = sum((share for _, share in kept), start=np.zeros(len(self.unknown)))
+        for target, share in kept:
+            even = np.full(len(total), 1 / len(kept))
+            flow[target] = flow[target] + flow[block] * np.divide(share, total, out=even, where=total > 0)
 
-    def _shares(self, block: int, targets: list[int]) -> list[Floats]:
-        """Share of a block's threads that goes to each target."""
+    def _shares(self, block: int) -> list[Floats]:
+        """Share of a block's threads that goes to each block after it."""
+        targets = self.following[block]
         if len(targets) != 2:
             return [np.full(len(self.unknown), 1 / len(targets)) for _ in targets]
         condition = self.blocks[block][-1].operands[0]
@@ -236,7 +231,7 @@ class Execution:
             same = all(np.array_equal(incoming[0], other) for other in incoming[1:])
             self.values[inst.result] = incoming[0] if same else self.unknown
         elif inst.register:
-            self.values[inst.result] = self._register(inst.register)
+            self.values[inst.result] = self.threads.values.get(inst.register, self.unknown)
         elif inst.opcode not in ("load", "getelementptr", "alloca", "fcmp"):
             operands = self.argument_values(inst)
             if operands:
@@ -247,14 +242,6 @@ class Execution:
                     argument = self._argument_behind(node)
                     if argument >= 0 and np.isfinite(other).all() and np.ptp(other) > 0:
                         self.inferred[argument] = max(self.inferred.get(argument, 0.0), float(other.max()) + 1)
-
-    def _register(self, name: str) -> Floats:
-        values, (kind, _, axis) = self.threads.values, name.partition(".")
-        if kind == "global_id":
-            return values[f"ctaid.{axis}"] * values[f"ntid.{axis}"] + values[f"tid.{axis}"]
-        if kind == "global_size":
-            return values[f"nctaid.{axis}"] * values[f"ntid.{axis}"]
-        return values.get(name, self.unknown)
 
     def _argument_behind(self, node: int) -> int:
         """The argument, not known, that a value is except for its width, or -1."""
@@ -267,38 +254,34 @@ class Execution:
     def _enter(self, loop: Loop) -> None:
         """Find how often a loop runs, and what its counters are in a trip of it, another one for each thread."""
         counters = self._counters(loop)
-        exits = []
+        known: list[Floats] = []
         for block in loop.blocks:
-            of_block = self._exits(loop, block, counters)
-            exits += of_block
-            leaves = any(target not in loop.blocks for target in self.following[block])
-            if leaves and not any(np.isfinite(trips).all() for trips in of_block):
-                self.open_loops.add(loop.header)
-        known = [trips for trips in exits if np.isfinite(trips).any()]
-        trips = None
+            if any(target not in loop.blocks for target in self.following[block]):
+                trips = self._trips_at(loop, block, counters)
+                known += [trips] if np.isfinite(trips).any() else []
+                if not np.isfinite(trips).all():
+                    self.open_loops.add(loop.header)
+        trips, average = np.full(len(self.unknown), self._default), None
         if known:
             trips = np.minimum.reduce([np.where(np.isfinite(count), count, np.inf) for count in known])
             mean = float(np.where(np.isfinite(trips), trips, 0) @ self.threads.weight)
             trips = np.clip(np.where(np.isfinite(trips), trips, max(mean, 1.0)), 0, _MAX_TRIPS)
-        average = None if trips is None else float(trips @ self.threads.weight)
+            average = float(trips @ self.threads.weight)
+        else:
+            self.open_loops.add(loop.header)
+        self.trips[loop.header] = trips
         lines = ((inst.statement, int(self.module.source_line[inst.statement])) for inst in self.blocks[loop.header])
         statement, line = next(((index, line) for index, line in lines if line > 0), (-1, 0))
-        depth, name = self._depth(loop), self.module.function_names[self.function]
+        depth, name = len(self.inside(loop.header)), self.module.function_names[self.function]
         self.loops.append(LoopTripCount(line, average, depth, name, statement))
-        if trips is None:
-            self.open_loops.add(loop.header)
-        self.trips[loop.header] = np.full(len(self.unknown), self._default) if trips is None else trips
         at = self.trip_of(loop)
         for node, (start, step, factor) in counters.items():
             value = np.floor(start * factor**at) if factor != 1 else start + step * at
             self.values[node] = np.where(np.isfinite(value), value, np.nan)
 
-    def _depth(self, loop: Loop) -> int:
-        return sum(loop.header in other.blocks for other in self.nest)
-
     def trip_of(self, loop: Loop) -> Floats:
         """The trip of a loop that each thread is taken in, (n,): evenly spread, and so in loops within loops."""
-        places = (self.threads.number * _SPREADS[min(self._depth(loop), len(_SPREADS)) - 1]) % 1.0
+        places = (self.threads.number * _SPREADS[min(len(self.inside(loop.header)), len(_SPREADS)) - 1]) % 1.0
         return np.floor(places * self.trips[loop.header])
 
     def _counters(self, loop: Loop) -> dict[int, _Counter]:
@@ -328,15 +311,12 @@ class Execution:
         factor = 2.0**amount if inst.opcode in ("shl", "lshr", "ashr") else amount
         return (np.zeros(len(other)), factor if inst.opcode in ("shl", "mul") else 1 / factor) if factor > 1 else None
 
-    def _exits(self, loop: Loop, block: int, counters: dict[int, _Counter]) -> list[Floats]:
-        """Trips by the condition at the end of a block, if that leads out of the loop."""
-        targets = self.following[block]
-        if len(targets) != 2 or all(target in loop.blocks for target in targets):
-            return []
-        compare = definition(self.module, self.blocks[block][-1].operands[0])
+    def _trips_at(self, loop: Loop, block: int, counters: dict[int, _Counter]) -> Floats:
+        """Trips by the condition at the end of a block that leads out of the loop, (n,) float64; NaN if not known."""
+        terminator, targets = self.blocks[block][-1], self.following[block]
+        compare = definition(self.module, terminator.operands[0]) if len(targets) == 2 else None
         if not compare or compare.opcode != "icmp":
-            return []
-        stays = targets[0] in loop.blocks
+            return self.unknown
         for position in (0, 1):
             counter, is_advanced = self._counter_behind(compare.operands[position], counters)
             if counter < 0:
@@ -346,9 +326,10 @@ class Execution:
             if np.ptp(start) > 0 and (factor != 1 or not (np.abs(step) == 1).all()):
                 self._strided.add(self._argument_behind(limit))
             late = 0 if is_advanced or (block == loop.header and len(loop.blocks) > 1) else 1
+            stays = targets[0] in loop.blocks
             trips = _trip_count_until(counters[counter], self._value(limit, token), compare.predicate, stays) + late
-            return [np.maximum(trips, 1 if is_advanced or late else 0)]
-        return []
+            return np.maximum(trips, 1 if is_advanced or late else 0)
+        return self.unknown
 
     def _counter_behind(self, node: int, counters: dict[int, _Counter]) -> tuple[int, bool]:
         """The counter that a value is, except for its width, and whether it is one step on; -1 if it is none."""

@@ -85,32 +85,26 @@ def argument_types(module: Module, function: int) -> list[str]:
 
 
 def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
-    """Node of each argument that a launch gives a value → the value."""
-    return {
-        node: launch.arguments[key]
-        for index, (node, name) in enumerate(argument_names(module, kernel).items())
-        for key in (name, str(index))
-        if key in launch.arguments
-    }
+    """Node of each argument that a launch gives a value → the value.
 
-
-def check_arguments(module: Module, kernel: int, given: Mapping[str, float]) -> None:
-    """Refuse an argument that a kernel does not have, that is given twice, or whose type can't hold the value."""
-    names = list(argument_names(module, kernel).values())
-    types = argument_types(module, kernel)
-    index_of = {**{str(index): index for index in range(len(names))}, **{name: at for at, name in enumerate(names)}}
-    title, seen = f"{module.name}: {demangle(module.function_names[kernel])}", dict[int, str]()
-    for name, value in given.items():
-        if name not in index_of:
-            raise UnknownNameError(f"{title} has no argument {name!r}; it has {', '.join(names) or 'none'}")
-        index = index_of[name]
-        if index in seen:
-            raise InputError(f"{title}: argument {index} is given twice, as {seen[index]!r} and as {name!r}")
-        seen[index] = name
+    Refuses an argument that the kernel does not have, that is given twice, or whose type can't hold the value.
+    """
+    names, types = argument_names(module, kernel), argument_types(module, kernel)
+    nodes = {str(index): node for index, node in enumerate(names)} | {name: node for node, name in names.items()}
+    title, given = f"{module.name}: {demangle(module.function_names[kernel])}", dict[int, float]()
+    for name, value in launch.arguments.items():
+        if name not in nodes:
+            raise UnknownNameError(f"{title} has no argument {name!r}; it has {', '.join(names.values()) or 'none'}")
+        node = nodes[name]
+        index = list(names).index(node)
+        if node in given:
+            raise InputError(f"{title}: argument {index} is given twice, as {names[node]!r} and as '{index}'")
         if converted(value, types[index]) != value:
             raise InputError(
                 f"{title}: argument {name!r} is {value:g}; expected a whole number of {types[index].split()[0]}"
             )
+        given[node] = value
+    return given
 
 
 def converted(value: float, type_: str) -> float | None:
@@ -141,22 +135,19 @@ def launch_threads(launch: Launch) -> Threads:
 
 def threads_of(launch: Launch, blocks: Ints, shares: Floats) -> Threads:
     """All threads of some blocks, (k,) int64, x first, which stand for these shares of all blocks, (k,) float64."""
-    threads = np.arange(launch.block_threads)
-    times = max(_MAX_COLUMNS // (len(threads) * len(blocks)), 1)  # each may be in another trip of a loop
-    block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
-    block, thread = np.tile(block, times), np.tile(thread, times)
-    weight = np.tile(np.repeat(shares / shares.sum(), len(threads)), times) / (len(threads) * times)
-    number: Floats = np.arange(1, len(block) + 1, dtype=np.float64)
-    return Threads(_registers(launch, block, thread), weight, number)
+    num_threads = launch.block_threads
+    times = max(_MAX_COLUMNS // (num_threads * len(blocks)), 1)  # each may be in another trip of a loop
+    weight = np.tile(np.repeat(shares / shares.sum(), num_threads), times) / (num_threads * times)
+    block = np.tile(np.repeat(blocks, num_threads), times)
+    thread = np.tile(np.arange(num_threads), len(blocks) * times)
+    return Threads(_registers(launch, block, thread), weight, np.arange(1, len(block) + 1, dtype=np.float64))
 
 
 def outer_threads(launch: Launch, blocks: Ints) -> Threads:
     """Some threads of each block, all in the first trip of their loops: those at its corners, and others between."""
-    corners = [
-        x + launch.block[0] * (y + launch.block[1] * z)
-        for z in {0, launch.block[2] - 1} for y in {0, launch.block[1] - 1} for x in {0, launch.block[0] - 1}
-    ]  # fmt: skip
-    threads = np.unique([*corners, *np.linspace(0, max(corners), _FEW_THREADS).astype(np.int64).tolist()])
+    x, y, z = np.meshgrid(*([0, size - 1] for size in launch.block), indexing="ij")
+    corners = (x + launch.block[0] * (y + launch.block[1] * z)).ravel()
+    threads = np.union1d(corners, np.linspace(0, launch.block_threads - 1, _FEW_THREADS).astype(np.int64))
     block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
     return Threads(_registers(launch, block, thread), np.full(len(block), 1 / len(block)), np.zeros(len(block)))
 
@@ -174,11 +165,12 @@ def add_scattered(launch: Launch, threads: Threads) -> Threads:
 
 
 def _registers(launch: Launch, block: Ints, thread: Ints) -> dict[str, Floats]:
+    """Values of registers by name in threads, by their number in the block and that in the grid, (n,) each."""
     values: dict[str, Floats] = {"warpsize": np.full(len(block), 32.0), "laneid": (thread % 32).astype(float)}
-    for name, index, sizes in (("ctaid", block, launch.grid), ("tid", thread, launch.block)):
-        rest = index
-        for axis, size in zip("xyz", sizes, strict=True):
-            values[f"{name}.{axis}"] = (rest % size).astype(float)
-            values[f"n{name}.{axis}"] = np.full(len(block), float(size))
-            rest = rest // size
+    for axis, num_blocks, num_threads in zip("xyz", launch.grid, launch.block, strict=True):
+        ctaid, tid = (block % num_blocks).astype(float), (thread % num_threads).astype(float)
+        values |= {f"ctaid.{axis}": ctaid, f"tid.{axis}": tid, f"global_id.{axis}": ctaid * num_threads + tid}
+        sizes = {"nctaid": num_blocks, "ntid": num_threads, "global_size": num_blocks * num_threads}
+        values |= {f"{name}.{axis}": np.full(len(block), float(size)) for name, size in sizes.items()}
+        block, thread = block // num_blocks, thread // num_threads
     return values

@@ -8,7 +8,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.locations import header_files
 from ncc.ir.reader.module import Module
 from ncc.kernels.execution import Execution, LoopTripCount, infer_arguments
-from ncc.kernels.launch import Launch, add_scattered, argument_names, check_arguments, given_arguments
+from ncc.kernels.launch import Launch, add_scattered, argument_names, given_arguments
 from ncc.kernels.reading import Source, load_kernels
 from ncc.kernels.sampling import sample_blocks
 from ncc.kernels.work import TENSOR_KIND, Work, count_work
@@ -129,7 +129,6 @@ class LaunchRun:
 
 def run_launch(module: Module, kernel: int, launch: Launch) -> LaunchRun:
     """Run a kernel for threads of the blocks that differ, and count what they do."""
-    check_arguments(module, kernel, launch.arguments)
     inferred = infer_arguments(module, kernel, launch)
     values = given_arguments(module, kernel, launch) | inferred
     threads, num_blocks = sample_blocks(module, kernel, launch, values)
