@@ -46,7 +46,7 @@ from ncc.kernels.measure.arguments import (
 )
 from ncc.kernels.measure.opencl import Device, choose_devices, open_device
 from ncc.kernels.measure.sources import SHIPPED_KERNELS, find_kernels
-from ncc.kernels.measure.sweep import LaunchSelector, Sweep
+from ncc.kernels.measure.sweep import Sweep
 from ncc.kernels.measure.table import COLUMNS, LaunchTimes, MeasuredTime, load_rows
 from ncc.kernels.measure.table import read_times as devices_read_times
 from ncc.kernels.measure.timing import time_launch

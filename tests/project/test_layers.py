@@ -21,7 +21,6 @@ OVER_BUDGET = {
     "tasks/devices",
     "tasks/gpus",
     "tasks/coarsening",
-    "kernels/measure",
     "kernels",
     "learning/encoder",
     "learning/programs",

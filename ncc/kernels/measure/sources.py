@@ -19,13 +19,12 @@ _EXTENSIONS = (".cl", ".ocl")
 
 @dataclass(frozen=True)
 class KernelSource:
-    """A kernel of a file of OpenCL C, how many dimensions it has, and its features of `ncc.kernels.work`."""
+    """A kernel of a file of OpenCL C, and how many dimensions it has."""
 
     file: str
     name: str
     source: str
     dimensions: int
-    features: tuple[float, ...] = ()
 
     @property
     def family(self) -> str:
@@ -71,8 +70,7 @@ def _read_kernels(path: str) -> list[KernelSource]:
     read_annotations(source)  # which refuses what it does not understand
     kernels = []
     for function in kernel_indices(module):
-        work = count_work(module, function)
-        dimensions = 1 + max((int(axis) for axis in work.dimensions if axis.isdecimal()), default=0)
-        features = tuple(work.features().tolist())
-        kernels.append(KernelSource(path, module.function_names[function], source, dimensions, features))
+        asked = count_work(module, function).dimensions
+        dimensions = 1 + max((int(axis) for axis in asked if axis.isdecimal()), default=0)
+        kernels.append(KernelSource(path, module.function_names[function], source, dimensions))
     return kernels

@@ -45,10 +45,7 @@ def time_launch(
         if not is_checked:
             session.check(nd_range)
         return session.time(nd_range, measurement_time)
-    except cl.MemoryError as error:
-        raise InputError(f"kernel {kernel.name}: does not fit into the memory of {device} at {size:,}") from error
     except cl.Error as error:
-        open_device(device)
         raise NccError(f"kernel {kernel.name}: {device}: {error}") from error
 
 
@@ -160,11 +157,6 @@ class _Session:
 
         nd_range = launch_range(self.name, self.annotations, self.source.dimensions, size, wgsize)
         info = cl.kernel_work_group_info
-        fixed = tuple(self.kernel.get_work_group_info(info.COMPILE_WORK_GROUP_SIZE, self.device))
-        if any(fixed):
-            local_size = fixed[: len(nd_range.local_size)]
-            pairs = zip(nd_range.global_size, local_size, strict=True)
-            nd_range = NDRange(tuple(items // group * group for items, group in pairs), local_size, size)
         group = math.prod(nd_range.local_size)
         arguments = [argument for argument in self.arguments if argument.space != "private"]
         sizes = [(argument.space, num_bytes(argument, self.annotations, nd_range)) for argument in arguments]
@@ -181,8 +173,6 @@ class _Session:
             if needed > limit:
                 needs = f"needs {display(needed)} {noun} at {size:,}"
                 raise InputError(f"kernel {self.name}: {needs}; {self.device_name} has {display(limit)}")
-        if not all(nd_range.global_size):
-            raise InputError(f"kernel {self.name}: a work-group of {group} does not fit into {size:,} work-items")
         return nd_range
 
     def check(self, nd_range: NDRange) -> None:

@@ -1,13 +1,12 @@
-"""``ncc calibrate``: measures the kernels that ship, the most informative first, and trains a head on their times."""
+"""``ncc calibrate``: measures the kernels that ship, one of each family in turn, and trains a head on their times."""
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ncc.errors import InputError, NccError, check_positive
 from ncc.kernels.measure.opencl import choose_devices
-from ncc.kernels.measure.sweep import Sweep, measure_informative, parse_sizes
+from ncc.kernels.measure.sweep import Sweep, parse_sizes
 from ncc.system.files.writing import check_folder
 
 if TYPE_CHECKING:
@@ -40,8 +39,8 @@ def calibrate(
     if len(devices) < 2:
         raise InputError(f"{devices[0].name} is the only device; expected two or more, since devices are compared")
     folder.mkdir(parents=True, exist_ok=True)
-    with Sweep(kernels, devices, folder / "times.parquet", *grid, measurement_time=_MEASUREMENT_S) as sweep:
-        measure_informative(sweep, time.monotonic() + budget * 60, report)
+    sweep = Sweep(kernels, devices, folder / "times.parquet", measurement_time=_MEASUREMENT_S)
+    sweep.run(*grid, report, budget_s=budget * 60)
     measured = {row.kernel for row in sweep.rows.values()}
     if len(measured) < _MIN_KERNELS:
         reasons = "; ".join(dict.fromkeys(sweep.failed.values())) or "the budget was too short"
