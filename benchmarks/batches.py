@@ -38,7 +38,7 @@ def training_of(cut: str, factor: int, rule: str, options: argparse.Namespace) -
 
 def padding(programs: Programs, rows: np.ndarray, training: NetworkTraining) -> float:
     """Places behind sequences' ends, as a share of the words read, in one epoch's batches."""
-    table = next(iter(programs.samples.views.values()))
+    table = next(iter(programs.samples.variants.values()))
     data = program_data(
         [encode_programs(table, programs.embedding, 0)], programs.samples.label, rows, training.batch_by
     )
@@ -56,7 +56,7 @@ def measure(
         programs.samples, rows, programs.embedding, training, np.random.default_rng(seed), statistics=statistics
     )
     seconds = time.process_time() - began
-    scores = np.mean([network.scores(table.rows(valid)) for table in programs.samples.views.values()], axis=0)
+    scores = np.mean([network.scores(table.rows(valid)) for table in programs.samples.variants.values()], axis=0)
     right = scores.argmax(axis=1) == programs.samples.label[valid]
     return {"accuracy": float(right.mean()), "processor_s": seconds, "steps": statistics.steps}
 

@@ -21,7 +21,7 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.corpus.recipe import find_files, load_recipe
 from ncc.learning.embedding.backoff import generalize
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.learning.encoder.pooling import POOLERS, load_pooler
+from ncc.learning.encoder.pooling import POOLINGS, load_pooler
 from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import write_atomically
@@ -72,7 +72,7 @@ def main() -> None:
     decoded = {text: text.decode() for text in texts}
     parse = seconds_of(texts, lambda text: llvm.parse_assembly(decoded[text], llvm.create_context()), arguments.rounds)
     rows: list[dict[str, Any]] = [{"what": "LLVM's parse", "seconds": parse, "functions_per_s": functions / parse}]
-    for name in POOLERS:
+    for name in POOLINGS:
         pooler = load_pooler(name, load_embedding())
 
         def embed(text: bytes, pooler: Any = pooler) -> None:

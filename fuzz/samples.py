@@ -213,7 +213,7 @@ def classifier_head(seed: int = 0) -> ClassifierHead:
     sizes = program_encoder(hidden, layers=1, buckets=7)
     row = rng.integers(0, _WORDS, words).astype(np.int32)
     return ClassifierHead(
-        network=ProgramNetwork.from_arrays(tensors, sizes, row, max_length=20),
+        network=ProgramNetwork(NumpyNetwork.from_arrays(tensors, sizes), tensors["vectors"], row, 20),
         ngrams=NgramModel.rounded(weights, rng.normal(size=_CLASSES), rarity),
         ngram_weight=0.5,
         classes=("1", "2", "3"),

@@ -94,11 +94,11 @@ from ncc.learning.encoder.network_numpy import (
 )
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
-from ncc.learning.encoder.pooling import POOLERS, MeanPooler, load_encoder, load_pooler, save_encoder
+from ncc.learning.encoder.pooling import POOLINGS, Pooler, load_encoder, load_pooler, save_encoder
 from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs import labelled as samples
-from ncc.learning.programs.ir_cache import CachingCompiler, ProgramReader, file_key
+from ncc.learning.programs.ir_cache import CachingCompiler, file_key
 from ncc.learning.programs.labelled import (
     LabelledFiles,
     ProgramSamples,

@@ -14,7 +14,7 @@ from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.learning.programs.labelled import ProgramSamples, labelled_files, load_labelled_programs, programs_cache
+from ncc.learning.programs.labelled import ProgramSamples, labelled_files, load_programs, programs_cache
 from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.train import split_samples
 from ncc_lab.comparison import Comparison, compare
@@ -137,11 +137,11 @@ def labels_of(samples: ProgramSamples) -> tuple[Ints, int]:
 
 
 def _opcodes(samples: ProgramSamples, _seed: int) -> Floats32:
-    return opcode_counts(next(iter(samples.views.values())))
+    return opcode_counts(next(iter(samples.variants.values())))
 
 
 def _statements(samples: ProgramSamples, _seed: int) -> Any:
-    return statement_counts(next(iter(samples.views.values())))
+    return statement_counts(next(iter(samples.variants.values())))
 
 
 def _log_statements(samples: ProgramSamples, _seed: int) -> Any:
@@ -276,24 +276,14 @@ def evaluate_classification(
         raise InputError(f"programs of a class: expected 1 or more, found {min(per_class or ())}")
     runs = runs_folder(cache, no_cache)
     embedding = load_embedding(embedding)
-    samples = load_labelled_programs(
-        folder,
-        levels,
-        embedding,
-        cache=programs,
-        data=data,
-        jobs=jobs,
-        progress=progress,
-        options=options,
-        classes=classes,
+    files, names = labelled_files(folder, levels, data, classes)
+    kept = Path(programs) if programs else programs_cache()
+    samples = load_programs(
+        files, names, options=options, abstraction=embedding.abstraction, cache=kept, jobs=jobs, progress=progress
     )
     training = NetworkTraining()
     training = replace(training, loop=replace(training.loop, epochs=epochs))
-    files, names = labelled_files(folder, levels, data, classes)
-    methods = (
-        *all_methods(embedding, training, trees),
-        *frozen_methods(files, names, embedding, Path(programs) if programs else programs_cache()),
-    )
+    methods = (*all_methods(embedding, training, trees), *frozen_methods(files, names, embedding, kept))
     chosen = choose_methods(method, [one.name for one in methods])
     sizes = [f"/{size}" for size in sorted(per_class or (), reverse=True)] or [""]
     return compare(

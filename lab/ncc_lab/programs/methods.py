@@ -5,6 +5,7 @@ With few labels a class, the latter say what vectors are worth to those who take
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.linear import pattern_values
 from ncc.learning.encoder.patterns import PatternCounts, count_patterns
-from ncc.learning.encoder.pooling import POOLERS, load_pooler
-from ncc.learning.programs.ir_cache import ProgramReader
+from ncc.learning.encoder.pooling import POOLINGS, load_pooler
+from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
 from ncc.system.files.reading import InputFile
 from ncc.tasks.classification.config import NetworkTraining
@@ -30,7 +31,7 @@ from ncc_lab.controls import sklearn_method
 from ncc_lab.frame import Kind, Method, Subset
 from ncc_lab.retrieval.methods import Representation, pooled
 from ncc_lab.retrieval.metrics import unit_rows
-from ncc_lab.retrieval.programs import at_all_levels
+from ncc_lab.retrieval.programs import ReadIR, at_all_levels
 
 Scores = Callable[[str, Ints], Floats]
 """From a level and m rows to scores of the classes, (m, num_classes)."""
@@ -51,7 +52,7 @@ class Scorer:
     key: Any
     kind: Kind = "ours"
     is_slow: bool = False
-    levels: Callable[[ProgramSamples], Sequence[str]] = lambda samples: list(samples.views)
+    levels: Callable[[ProgramSamples], Sequence[str]] = lambda samples: list(samples.variants)
     sharpness: float = 1.0
 
     @property
@@ -72,7 +73,7 @@ def network(
 
     def fit(samples: ProgramSamples, train: Ints, rng: np.random.Generator) -> Scores:
         trained = fit_network(samples, train, embedding, training, rng)
-        return lambda level, rows: trained.scores(samples.views[level].rows(rows))
+        return lambda level, rows: trained.scores(samples.variants[level].rows(rows))
 
     key = embedding.vectors, asdict(training)
     return Scorer(name, fit, key, kind, is_slow=True, levels=training.levels)
@@ -83,7 +84,7 @@ def ngrams(embedding: Embedding, buckets: int = BUCKETS, penalty: float = 1.0) -
 
     def fit(samples: ProgramSamples, train: Ints, rng: np.random.Generator) -> Scores:
         model = fit_ngrams(samples, train, embedding, rng, buckets=buckets, penalty=penalty)
-        return lambda level, rows: ngram_scores(model, samples.views[level].rows(rows), embedding)
+        return lambda level, rows: ngram_scores(model, samples.variants[level].rows(rows), embedding)
 
     name = "n-grams of statements and literals + linear model"
     return Scorer(name, fit, (embedding.vectors, buckets, penalty), sharpness=_NGRAM_SHARPNESS)
@@ -133,13 +134,13 @@ def linear_machine(
     return Scorer(name, fit, (key, penalty))
 
 
-def patterns(files: LabelledFiles, reader: ProgramReader, abstraction: Abstraction) -> Scorer:
+def patterns(files: LabelledFiles, read: ReadIR, abstraction: Abstraction, key: Any) -> Scorer:
     """Return a machine on programs' patterns, weighted by how rare they are among those of training."""
     bags: list[PatternCounts] = []
 
     def bag(path: InputFile) -> PatternCounts:
         try:
-            module = read_module(reader.ir_of(path)[0], abstraction=abstraction)
+            module = read_module(read(path)[0], abstraction=abstraction)
         except NccError:  # it can't be read again
             return PatternCounts(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.int32))
         return count_patterns(module, np.zeros(len(module.function_node), np.int64))
@@ -158,13 +159,13 @@ def patterns(files: LabelledFiles, reader: ProgramReader, abstraction: Abstracti
 
         return features
 
-    return linear_machine("patterns of code + linear model", learn, (reader.options, abstraction))
+    return linear_machine("patterns of code + linear model", learn, key)
 
 
 class FrozenVectors:
     """Vectors of programs, (n, dim) float32 of length 1, made once, when they are first asked for."""
 
-    def __init__(self, made_by: Representation, files: LabelledFiles, readers: Sequence[ProgramReader]) -> None:
+    def __init__(self, made_by: Representation, files: LabelledFiles, readers: Sequence[ReadIR]) -> None:
         self._made_by = made_by, files, readers
         self._vectors: Floats32 | None = None
 
@@ -184,10 +185,12 @@ def frozen_methods(
 
     from ncc_lab.programs.classify import labels_of
 
-    readers = [ProgramReader(CompileOptions(optimization=level), embedding.abstraction, cache) for level in levels]
+    compiler = CachingCompiler.below(cache)
+    options = [CompileOptions(optimization=level) for level in levels]
+    readers = [partial(compiler.program_ir, options=each) for each in options]
     model = LogisticRegression(C=100.0, max_iter=1000)
     methods = []
-    for name in POOLERS:
+    for name in POOLINGS:
         pooler = load_pooler(name, embedding)
         representation, key = pooled(pooler), (pooler.id, tuple(levels))
         vectors = FrozenVectors(representation, files, readers)
@@ -201,7 +204,7 @@ def frozen_methods(
         of_encoder,
         _VECTOR_PENALTY,
     )
-    by_patterns = patterns(files, readers[0], embedding.abstraction)
+    by_patterns = patterns(files, readers[0], embedding.abstraction, (options[0], embedding.abstraction))
     return [
         *methods,
         summed("ncc, --pooling encoder, and n-grams + linear models", {by_vectors: 1.0, ngrams(embedding): 1.0}).method,

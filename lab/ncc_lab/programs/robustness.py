@@ -15,7 +15,7 @@ from ncc.arrays import Bools, Floats, Ints
 from ncc.errors import AssetError, InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.learning.programs.labelled import LabelledFiles, labelled_files, load_programs, programs_cache, tell_batches
+from ncc.learning.programs.labelled import LabelledFiles, labelled_files, load_programs, programs_cache
 from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.head import ClassifierHead, load_classifier
 from ncc.tasks.classification.ngrams import encoded_programs
@@ -102,7 +102,7 @@ def evaluate_classifier(
         options=options,
         cache=programs_cache() if programs is None else Path(programs),
         jobs=jobs,
-        progress=tell_batches(progress),
+        progress=progress,
     )
 
 
@@ -115,7 +115,7 @@ def measure_head(
     options: CompileOptions | None = None,
     cache: Path,
     jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> RobustnessTable:
     """Measure a classifier on the test programs of the split that it was trained by, in several variants."""
     if head.classes != files.classes or head.embedding_id != embedding.fingerprint:
@@ -128,7 +128,7 @@ def measure_head(
     usual = load(files, head.levels, options=options)
     split = split_samples(usual)
     test = usual.row[split.test]
-    answers = _answers(head, embedding, [table.rows(split.test) for table in usual.views.values()])
+    answers = _answers(head, embedding, [table.rows(split.test) for table in usual.variants.values()])
     usually_right, group = np.zeros(len(files.paths), bool), np.zeros(len(files.paths), np.int64)
     usually_right[test], group[test] = answers.chosen == files.label[test], split.group[split.test]
 
@@ -157,7 +157,7 @@ def measure_head(
     part = replace(files, paths=tuple(files.paths[row] for row in test.tolist()), label=files.label[test])
     for variant in variants:
         samples = load(part, (variant.optimization,), options=variant)
-        rows.append(score(variant, test[samples.row], _answers(head, embedding, [*samples.views.values()])))
+        rows.append(score(variant, test[samples.row], _answers(head, embedding, [*samples.variants.values()])))
     return RobustnessTable(pd.DataFrame(rows))
 
 

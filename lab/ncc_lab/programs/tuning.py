@@ -21,14 +21,14 @@ def tune_training(
     samples: ProgramSamples, embedding: Embedding, training: NetworkTraining, num_trials: int, study: Path, seed: int
 ) -> tuple[NetworkTraining, optuna.Study]:
     """Run trials until the study has ``num_trials``; each is judged on the validation programs after every epoch."""
-    split, level = split_samples(samples), next(iter(samples.views))
+    split, level = split_samples(samples), next(iter(samples.variants))
     hidden = samples.without_answers(split.test)
 
     def objective(trial: optuna.Trial) -> float:
         accuracies: list[float] = []
 
         def judge(epoch: int, _loss: float, network: TrainedNetwork) -> None:
-            predicted = network.scores(samples.views[level].rows(split.valid)).argmax(axis=1)
+            predicted = network.scores(samples.variants[level].rows(split.valid)).argmax(axis=1)
             accuracies.append(float((predicted == samples.label[split.valid]).mean()))
             trial.report(accuracies[-1], epoch)
             if trial.should_prune():

@@ -13,7 +13,7 @@ import numpy as np
 from ncc.errors import NccError
 from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import Embedding
-from ncc.learning.encoder.pooling import POOLERS, Pooler, load_pooler
+from ncc.learning.encoder.pooling import POOLINGS, Pooler, load_pooler
 from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.ngrams import ngram_counts
 from ncc_lab.frame import Kind
@@ -88,7 +88,7 @@ def all_representations(embedding: Embedding, seed: int = 204) -> tuple[Represen
         control("mean of statement vectors", lambda table: _mean(table, embedding)),
         control("idf-weighted mean", lambda table: _mean(table, embedding, is_weighted=True)),
         control("idf-weighted mean, centred", lambda table: _center(_mean(table, embedding, is_weighted=True))),
-        *(pooled(load_pooler(name, embedding)) for name in POOLERS if name != "mean"),
+        *(pooled(load_pooler(name, embedding)) for name in POOLINGS if name != "mean"),
         *([Representation("IR2Vec flow-aware (its wheel)", "published", wheel_vectors)] if is_installed() else []),
         control("encoder, not trained", lambda table: _untrained(table, embedding, seed)),
     )

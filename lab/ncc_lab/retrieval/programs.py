@@ -4,6 +4,7 @@ Reference: Lu et al. 2021 (CodeXGLUE), clone detection on POJ-104: classes 81 to
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -15,7 +16,7 @@ from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.encoder.pooling import AnyEncoder, load_pooler
-from ncc.learning.programs.ir_cache import ProgramReader
+from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.learning.programs.labelled import (
     LabelledFiles,
     ProgramSamples,
@@ -23,7 +24,6 @@ from ncc.learning.programs.labelled import (
     labelled_files,
     load_programs,
     programs_cache,
-    tell_batches,
 )
 from ncc.system.files.reading import InputFile
 from ncc.system.files.tables import VectorFile, check_format
@@ -33,6 +33,9 @@ from ncc_lab.figures import SEED, mean
 from ncc_lab.frame import HoldOut, Task, choose_methods
 from ncc_lab.retrieval.methods import Representation, Units, all_representations, pooled
 from ncc_lab.retrieval.metrics import Matrix, average_precisions, expanded, unit_rows
+
+ReadIR = Callable[[InputFile], tuple[bytes, str]]
+"""From a program to its IR, and the way that it compiled."""
 
 _MOST_BYTES = 2 << 30
 
@@ -97,11 +100,10 @@ def evaluate_retrieval(
         if len(chosen) != 1 or rerank:
             raise InputError(f"vectors of one method can be written; expected one, found {len(chosen) * (1 + rerank)}")
     check_folder(Path(programs) if programs else None)
-    samples = load_programs(
-        files, names, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=tell_batches(progress)
-    )
+    samples = load_programs(files, names, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
     methods = [one for one in known if one.name in chosen]
-    readers = [ProgramReader(CompileOptions(optimization=level), embedding.abstraction, cache) for level in names]
+    compiler = CachingCompiler.below(cache)
+    readers = [partial(compiler.program_ir, options=CompileOptions(optimization=level)) for level in names]
     comparison, vectors = compare_retrieval(files, samples, methods, readers, rerank=rerank, progress=progress)
     if output:
         if vectors.shape[0] * vectors.shape[1] * 4 > _MOST_BYTES:
@@ -117,7 +119,7 @@ def compare_retrieval(
     files: LabelledFiles,
     samples: ProgramSamples,
     methods: Sequence[Representation],
-    readers: Sequence[ProgramReader] = (),
+    readers: Sequence[ReadIR] = (),
     *,
     rerank: bool = False,
     progress: Callable[[str], None] | None = None,
@@ -167,7 +169,7 @@ def retrieval(files: LabelledFiles, failures: Mapping[str, str]) -> Task[Any]:
 
 
 def at_all_levels(
-    method: Representation, files: LabelledFiles, samples: ProgramSamples, readers: Sequence[ProgramReader]
+    method: Representation, files: LabelledFiles, samples: ProgramSamples, readers: Sequence[ReadIR]
 ) -> Matrix:
     """Vectors of the samples at all levels, side by side, each of length 1; arguments as of `compare_retrieval`."""
     from scipy.sparse import hstack, issparse
@@ -175,11 +177,11 @@ def at_all_levels(
     def ir_at(level: int) -> Callable[[int], tuple[bytes, str | None]]:
         def text(number: int) -> tuple[bytes, str | None]:
             path = files.paths[int(samples.row[number])]
-            return readers[level].ir_of(InputFile(path, files.folder))[0], None
+            return readers[level](InputFile(path, files.folder))[0], None
 
         return text
 
-    views = [method.vectors(Units(table, ir_at(level))) for level, table in enumerate(samples.views.values())]
+    views = [method.vectors(Units(table, ir_at(level))) for level, table in enumerate(samples.variants.values())]
     if len(views) == 1:
         return views[0]
     views = [unit_rows(view)[0] for view in views]

@@ -45,7 +45,7 @@ class ProgramSource:
             embedding=str(embedding.absolute()) if embedding else None,
         )
 
-    def load(self, *, progress: Callable[[int, int], None] | None = None) -> "Programs":
+    def load(self, *, progress: Callable[[str], None] | None = None) -> "Programs":
         """Read the programs, or find them in the cache, and split them."""
         embedding = load_embedding(Path(self.embedding) if self.embedding else None)
         samples = load_programs(

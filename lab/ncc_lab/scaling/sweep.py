@@ -207,7 +207,7 @@ def run_sweep(
     """Run a sweep; programs are compiled and read once before, so that no run pays for what later ones find done."""
     tell = progress or (lambda _: None)
     started = time.time()
-    programs = source.load(progress=lambda done, total: tell(f"{done} of {total} batches of programs read"))
+    programs = source.load(progress=tell)
     samples = programs.samples
     num_classes, num_programs, failures = len(samples.classes), len(samples), len(samples.failures)
     del programs, samples  # memory that the runs may need

@@ -114,7 +114,7 @@ def accuracy_of(network: TrainedNetwork, programs: Programs, rows: Ints) -> floa
     """Return the fraction of programs whose class the network predicts; every rank asks about its part of them."""
     rank, world = rank_and_world()
     local, samples = rows[rank::world], programs.samples
-    scores = [network.scores(samples.views[level].rows(local)) for level in network.training.levels(samples)]
+    scores = [network.scores(samples.variants[level].rows(local)) for level in network.training.levels(samples)]
     right = int((np.mean(scores, axis=0).argmax(axis=1) == samples.label[local]).sum())
     return sum(of_all_ranks(right, network.device)) / len(rows)
 

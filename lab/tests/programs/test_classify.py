@@ -32,10 +32,10 @@ FLOOR = majority(label_of)
 @pytest.mark.parametrize("control", count_controls(20), ids=lambda control: control.name)
 def test_controls_know_the_programs_that_they_learned_from(samples, control):
     rows = np.arange(0, len(samples), 2)
-    before = samples.views["-O1"].text_id.copy()
+    before = samples.variants["-O1"].text_id.copy()
     predicted = control.predict(Subset(samples, rows), Subset(samples, rows), np.random.default_rng(0))
     assert (predicted.argmax(axis=1) == samples.label[rows]).mean() >= 0.9
-    assert np.array_equal(samples.views["-O1"].text_id, before)
+    assert np.array_equal(samples.variants["-O1"].text_id, before)
 
 
 def test_the_floor_is_the_largest_class_and_answers_are_hidden(samples):
@@ -101,7 +101,7 @@ def test_what_can_not_be_compared_is_refused(classes):
 
 
 def test_vectors_as_they_are_learn_by_a_linear_model(classes, samples, cache):
-    methods = frozen_methods(find_labelled_files(classes), list(samples.views), load_embedding(), cache)
+    methods = frozen_methods(find_labelled_files(classes), list(samples.variants), load_embedding(), cache)
     assert {method.name for method in methods} >= {
         "ncc, --pooling mean + linear model",
         "ncc, --pooling encoder + linear model",

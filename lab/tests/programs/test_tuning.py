@@ -20,7 +20,7 @@ SMALL = NetworkTraining(
 
 
 def test_a_search_resumes_and_takes_the_best_trial(samples, tmp_path):
-    one_level = replace(samples, views={"-O1": samples.views["-O1"]})
+    one_level = replace(samples, variants={"-O1": samples.variants["-O1"]})
     arguments = (one_level, load_embedding(), SMALL)
     tuning.tune_training(*arguments, 1, tmp_path / "study", 204)
     best, study = tuning.tune_training(*arguments, 2, tmp_path / "study", 204)

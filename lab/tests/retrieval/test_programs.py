@@ -1,6 +1,7 @@
 """Programs of a folder of folders, found by their vectors: every method, the classes asked for, and what is written."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import ncc
 import ncc_lab
 from lab.tests.rooms import all_representations, compare_retrieval, map_at_r
 from ncc.errors import InputError, OutputError
-from tests.rooms import CompileOptions, ProgramReader, choose_classes, find_labelled_files, load_embedding
+from tests.rooms import CachingCompiler, CompileOptions, choose_classes, find_labelled_files, load_embedding
 from tests.support.refuses import refuses
 
 NAMES = [one.name for one in all_representations(load_embedding())]
@@ -18,7 +19,8 @@ NAMES = [one.name for one in all_representations(load_embedding())]
 @pytest.fixture(scope="module")
 def found(classes, samples, cache):
     files, embedding = find_labelled_files(classes), load_embedding()
-    readers = [ProgramReader(CompileOptions(optimization=one), embedding.abstraction, cache) for one in samples.views]
+    compiler = CachingCompiler.below(cache)
+    readers = [partial(compiler.program_ir, options=CompileOptions(optimization=one)) for one in samples.variants]
     return compare_retrieval(files, samples, all_representations(embedding), readers, rerank=True)[0]
 
 

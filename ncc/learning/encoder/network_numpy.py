@@ -182,11 +182,6 @@ class NumpyNetwork:
         encoder = NumpyEncoder({name: arrays[name] for name in names if name not in head}, config)
         return cls(encoder, NumpyHead(head, encoder.vector_size))
 
-    @property
-    def tensors(self) -> dict[str, Floats32]:
-        """All weights, by torch's names."""
-        return self.encoder.tensors | self.head.tensors
-
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
@@ -243,30 +238,8 @@ class ProgramNetwork:
         if self.network.head.num_auxiliary:
             raise InputError(f"a head that takes {self.network.head.num_auxiliary} auxiliary numbers")
 
-    @classmethod
-    def from_arrays(
-        cls, arrays: Mapping[str, Floats32], config: EncoderConfig, row: Ints32, max_length: int = MAX_LENGTH
-    ) -> Self:
-        """Take what ``EncoderNetwork.to_arrays`` gave."""
-        return cls(NumpyNetwork.from_arrays(arrays, config), arrays["vectors"], row, max_length)
-
-    @property
-    def config(self) -> EncoderConfig:
-        """Sizes and parts of the encoder."""
-        return self.network.encoder.config
-
-    @property
-    def num_classes(self) -> int:
-        """Outputs."""
-        return self.network.head.num_outputs
-
-    @property
-    def tensors(self) -> dict[str, Floats32]:
-        """All weights, by torch's names."""
-        return {"vectors": self.vectors, **self.network.tensors}
-
     def scores(self, program: EncodedProgram) -> Floats32:
-        """The network's outputs, (num_classes,) float32."""
+        """The network's outputs, (num_outputs,) float32."""
         words = program.words[: self.max_length]
         start = program.literal_start[: len(words) + 1]
         vector = self.network.encoder.encode(self.vectors[self.row[words]], program.literals, start)

@@ -4,16 +4,13 @@ Vectors of different poolers can't be compared, so each has an `id`.
 """
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, cast
 
 import numpy as np
 
-from ncc.arrays import Floats32
+from ncc.arrays import Floats32, Ints32
 from ncc.errors import InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
@@ -28,6 +25,9 @@ AnyEncoder = LinearEncoder | LSTMEncoder | str | os.PathLike[str]
 """An encoder, or the folder that it is in."""
 
 Functions = Sequence[int] | None
+
+POOLINGS = ("mean", "encoder")
+"""The choices of ``--pooling``."""
 
 
 def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncoder:
@@ -64,17 +64,24 @@ def save_encoder(encoder: LinearEncoder | LSTMEncoder, folder: str | os.PathLike
 
 
 @dataclass(frozen=True, eq=False)
-class Pooler(ABC):
-    """Makes vectors of functions and modules."""
+class Pooler:
+    """Makes vectors of functions and modules: means over statements, or what an encoder makes of the code."""
 
     embedding: Embedding
-    name: ClassVar[str]  # the value of ``--pooling``
-    kind: ClassVar[str]
+    encoder: LinearEncoder | LSTMEncoder | None = None
+
+    def __post_init__(self) -> None:
+        """Check that an LSTM knows the embedding's words."""
+        if isinstance(self.encoder, LSTMEncoder) and self.encoder.embedding_id != self.embedding.fingerprint:
+            raise InputError(
+                f"the encoder was trained on embedding {self.encoder.embedding_id}, but {self.embedding.fingerprint} "
+                "is loaded; name the one that it was trained on"
+            )
 
     @property
-    def model(self) -> Embedding | LinearEncoder | LSTMEncoder:
-        """What its vectors depend on: its encoder, or else the embedding."""
-        return cast(Embedding, getattr(self, "encoder", self.embedding))
+    def name(self) -> str:
+        """The value of ``--pooling``."""
+        return "encoder" if self.encoder else "mean"
 
     @property
     def abstraction(self) -> Abstraction:
@@ -84,28 +91,21 @@ class Pooler(ABC):
     @property
     def dim(self) -> int:
         """Number of dimensions of the vectors that it makes."""
-        return self.model.dim
+        return (self.encoder or self.embedding).dim
 
     @property
     def id(self) -> str:
         """Its kind and a short hash of its model; vectors of another id are not vectors of its space."""
-        return f"{self.kind}-{self.model.fingerprint}"
+        kind = "lstm" if isinstance(self.encoder, LSTMEncoder) else self.name
+        return f"{kind}-{(self.encoder or self.embedding).fingerprint}"
 
-    @abstractmethod
     def vectors(self, module: Module, functions: Functions = None, *, lookup: Lookup | None = None) -> Floats32:
         """Vectors of some functions, (num_functions, dim) float32, or of the whole module, (1, dim)."""
-
-
-@dataclass(frozen=True, eq=False)
-class MeanPooler(Pooler):
-    """The mean over statements."""
-
-    name: ClassVar[str] = "mean"
-    kind: ClassVar[str] = "mean"
-
-    def vectors(self, module: Module, functions: Functions = None, *, lookup: Lookup | None = None) -> Floats32:
-        """Average the vectors of all statements."""
+        if isinstance(self.encoder, LinearEncoder):
+            return self._encoded(self.encoder, module, functions)
         word = (lookup or self.embedding.look_up(module.texts).expand(module.text_id)).word
+        if isinstance(self.encoder, LSTMEncoder):
+            return _read_in_order(self.encoder, word, module, functions)
         table = self.embedding.vectors
         if functions is None:
             weight = np.bincount(word, minlength=len(table)) / len(word)
@@ -115,67 +115,37 @@ class MeanPooler(Pooler):
         means = [table[part].mean(axis=0, dtype=np.float64) for part in parts]
         return np.array(means, np.float32).reshape(-1, self.dim)
 
+    def _encoded(self, encoder: LinearEncoder, module: Module, functions: Functions) -> Floats32:
+        """Vectors of patterns, of a whole module without the C++ library's functions.
 
-@dataclass(frozen=True, eq=False)
-class EncoderPooler(Pooler):
-    """The encoder's vector, made of patterns of the code; length 1.
-
-    Functions that were compiled without optimization are optimized first, and those of an older LLVM rewritten as
-    today's writes them, if it can read them; of a whole module those of the C++ library are left out.
-    """
-
-    encoder: LinearEncoder = field(default_factory=lambda: cast(LinearEncoder, load_encoder()))
-    name: ClassVar[str] = "encoder"
-    kind: ClassVar[str] = "encoder"
-
-    def vectors(self, module: Module, functions: Functions = None, *, lookup: Lookup | None = None) -> Floats32:  # noqa: ARG002 - patterns are not words
-        """Encode bags of patterns."""
+        Functions that were compiled without optimization are optimized first, and those of an older LLVM rewritten as
+        today's writes them, if it can read them.
+        """
         optimized = optimize_if_needed(module, self.abstraction)
         if functions is None:
             whole = optimized or module
-            return self.encoder.vectors(whole, own_functions(whole), "module")
+            return encoder.vectors(whole, own_functions(whole), "module")
         distinct, position = np.unique(np.asarray(functions, np.int64), return_inverse=True)
-        vectors = self.encoder.vectors(module, bags_of(module, distinct), "function")
+        vectors = encoder.vectors(module, bags_of(module, distinct), "function")
         if optimized:
             indices = {name: index for index, name in enumerate(optimized.function_names)}
             now = np.array([indices.get(module.function_names[index], -1) for index in distinct.tolist()], np.int64)
-            vectors[now >= 0] = self.encoder.vectors(optimized, bags_of(optimized, now[now >= 0]), "function")
+            vectors[now >= 0] = encoder.vectors(optimized, bags_of(optimized, now[now >= 0]), "function")
         return vectors[position]
 
 
-@dataclass(frozen=True, eq=False)
-class LSTMPooler(Pooler):
-    """The vector of one's own LSTM, trained on the same embedding; length 1."""
-
-    encoder: LSTMEncoder
-    name: ClassVar[str] = "encoder"
-    kind: ClassVar[str] = "lstm"
-
-    def __post_init__(self) -> None:
-        """Check that the encoder knows the embedding's words."""
-        if self.encoder.embedding_id != self.embedding.fingerprint:
-            raise InputError(
-                f"the encoder was trained on embedding {self.encoder.embedding_id}, but {self.embedding.fingerprint} "
-                "is loaded; name the one that it was trained on"
-            )
-
-    def vectors(self, module: Module, functions: Functions = None, *, lookup: Lookup | None = None) -> Floats32:
-        """Read statements in order, and their literals."""
-        word = (lookup or self.embedding.look_up(module.texts).expand(module.text_id)).word
-        if functions is None:
-            parts = [np.flatnonzero(own_functions(module)[module.statement_function] >= 0)]
-        else:
-            parts = [np.arange(*module.function_start[index : index + 2]) for index in functions]
-        vectors = np.zeros((len(parts), self.dim), np.float32)
-        for row, part in enumerate(parts):
-            statements = part[: self.encoder.max_length].astype(np.int32)
-            start, literals = statement_literals(module, statements)
-            vectors[row] = self.encoder.encode(word[statements], literals, start)
-        return vectors
-
-
-POOLERS: dict[str, type[Pooler]] = {kind.name: kind for kind in (MeanPooler, EncoderPooler)}
-"""By their names."""
+def _read_in_order(encoder: LSTMEncoder, word: Ints32, module: Module, functions: Functions) -> Floats32:
+    """Vectors of statements in order, and of their literals."""
+    if functions is None:
+        parts = [np.flatnonzero(own_functions(module)[module.statement_function] >= 0)]
+    else:
+        parts = [np.arange(*module.function_start[index : index + 2]) for index in functions]
+    vectors = np.zeros((len(parts), encoder.dim), np.float32)
+    for row, part in enumerate(parts):
+        statements = part[: encoder.max_length].astype(np.int32)
+        start, literals = statement_literals(module, statements)
+        vectors[row] = encoder.encode(word[statements], literals, start)
+    return vectors
 
 
 def load_pooler(
@@ -191,16 +161,8 @@ def load_pooler(
             raise InputError("the pooler has another encoder than the one that is given")
         return pooling
     pooling = pooling or ("encoder" if embedding is None or encoder is not None else "mean")
-    if pooling not in POOLERS:
-        raise InputError(f"pooling is {pooling!r}; expected one of {', '.join(POOLERS)}")
-    if encoder is not None:
-        if pooling != "encoder":
-            raise InputError(f"an encoder is given, and pooling is {pooling!r}; expected 'encoder'")
-        words, loaded = load_embedding(embedding), load_encoder(encoder)
-        return LSTMPooler(words, loaded) if isinstance(loaded, LSTMEncoder) else EncoderPooler(words, loaded)
-    return _load_shipped(pooling) if embedding is None else POOLERS[pooling](load_embedding(embedding))
-
-
-@cache
-def _load_shipped(pooling: str) -> Pooler:
-    return POOLERS[pooling](load_embedding())
+    if pooling not in POOLINGS:
+        raise InputError(f"pooling is {pooling!r}; expected one of {', '.join(POOLINGS)}")
+    if encoder is not None and pooling != "encoder":
+        raise InputError(f"an encoder is given, and pooling is {pooling!r}; expected 'encoder'")
+    return Pooler(load_embedding(embedding), load_encoder(encoder) if pooling == "encoder" else None)

@@ -23,7 +23,7 @@ from ncc.learning.encoder.linear_fit import LabelledPatterns, fit_encoder
 from ncc.learning.encoder.network_numpy import LSTMEncoder
 from ncc.learning.encoder.patterns import bags_of, count_patterns
 from ncc.learning.encoder.pooling import load_encoder, save_encoder
-from ncc.learning.programs.ir_cache import CachingCompiler, ProgramReader
+from ncc.learning.programs.ir_cache import CachingCompiler, check_compiler
 from ncc.learning.programs.labelled import LabelledFiles, choose_classes, labelled_files, programs_cache
 from ncc.learning.programs.names import is_library_function
 from ncc.learning.programs.table import ProgramTable, concatenate, describe_program, own_functions, table_of_functions
@@ -100,16 +100,15 @@ class _Code:
 
     def programs(self) -> Iterator[tuple[Module, int]]:
         """Modules of programs, each with the index of its class."""
-        options = [CompileOptions(optimization=level) for level in self.levels]
-        readers = [ProgramReader(each, self.abstraction, self.cache) for each in options]
-        for reader in readers:
-            reader.check_compiler()
+        compiler, variants = CachingCompiler.below(self.cache), [CompileOptions(optimization=o) for o in self.levels]
+        for options in variants:
+            check_compiler(options)
         labelled = list(zip(self.files.paths, self.files.label.tolist(), strict=True))
-        work = [(path, reader, label) for reader in readers for path, label in labelled]
+        work = [(path, options, label) for options in variants for path, label in labelled]
 
-        def read(item: tuple[str, ProgramReader, int]) -> Module:
-            path, reader, _ = item
-            ir = reader.ir_of(InputFile(path, self.files.folder))[0]
+        def read(item: tuple[str, CompileOptions, int]) -> Module:
+            path, options, _ = item
+            ir = compiler.program_ir(InputFile(path, self.files.folder), options)[0]
             return read_module(ir, name=path, abstraction=self.abstraction)
 
         for (_, _, label), module in self._read_all(work, read, "programs"):
@@ -119,7 +118,7 @@ class _Code:
     def builds(self) -> Iterator[tuple[Module, list[int], list[int]]]:
         """Modules of builds of files, each with its author's functions, and the labels that they have in all builds."""
         assert self.recipe
-        compiler = CachingCompiler(self.cache / "headers", self.cache / "ir")
+        compiler = CachingCompiler.below(self.cache)
         work = find_files(self.recipe)
         num_levels: dict[str, int] = {}
         for file in list(work):

@@ -3,10 +3,9 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from ncc.errors import InputError, NccError
 from ncc.ir.frontend.clang import find_compiler
@@ -14,10 +13,6 @@ from ncc.ir.frontend.compile import compile_source, with_header
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.frontend.snippets import compile_program
-from ncc.ir.reader.abstraction import Abstraction
-from ncc.ir.reader.objects import is_ir_path
-from ncc.ir.reader.reader import read_module
-from ncc.learning.programs.table import ProgramTable, describe_program
 from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.writing import read_compressed, write_compressed
 
@@ -25,8 +20,7 @@ Attempts = tuple[tuple[CompileOptions, str | None], ...]
 """Options to try in order, each with a header to put before the file or None; none for a file of IR."""
 
 _COMPILED = 1
-_READ = 5
-"""Raised whenever programs compile, or are read, differently, so that what is cached is made again."""
+"""Raised whenever programs compile differently, so that what is cached is made again."""
 
 
 class Compilable(Protocol):
@@ -47,6 +41,11 @@ class CachingCompiler:
     headers: Path
     cache: Path | None = None
 
+    @classmethod
+    def below(cls, folder: Path) -> Self:
+        """Keep both in a folder."""
+        return cls(folder / "headers", folder / "ir")
+
     def ir_of(self, file: Compilable) -> bytes:
         """Return the IR of a file, compiled by its first attempt that works."""
         if not file.attempts:
@@ -55,9 +54,9 @@ class CachingCompiler:
             source = read_input(file.path, file.folder or None) if self.cache else b""
         except InputError:
             return self._attempt(file)  # the compiler will say what is wrong
-        return self.cached((file.path, file.attempts, hashlib.sha256(source).digest()), lambda: self._attempt(file))
+        return self._cached((file.path, file.attempts, hashlib.sha256(source).digest()), lambda: self._attempt(file))
 
-    def program_ir(self, path: InputFile, options: CompileOptions, key: object) -> tuple[bytes, str]:
+    def program_ir(self, path: InputFile, options: CompileOptions) -> tuple[bytes, str]:
         """Return the IR of a program, and the way that it compiled, which is cached as a comment before it."""
 
         def compiled() -> bytes:
@@ -65,10 +64,10 @@ class CachingCompiler:
             program = compile_program(path, options, self.headers, readable=folders)
             return f"; {program.compiled_as}\n".encode() + program.ir
 
-        way, _, ir = self.cached(key, compiled).partition(b"\n")
+        way, _, ir = self._cached((compiled_by(options), file_key(path, options)), compiled).partition(b"\n")
         return ir, way.decode().removeprefix("; ")
 
-    def cached(self, key: object, compiled: Callable[[], bytes]) -> bytes:
+    def _cached(self, key: object, compiled: Callable[[], bytes]) -> bytes:
         """Return the IR of a key, compiled if the cache lacks it."""
         if not self.cache:
             return compiled()
@@ -93,42 +92,16 @@ class CachingCompiler:
         raise AssertionError("source has at least one attempt")
 
 
-@dataclass(frozen=True)
-class ProgramReader:
-    """Reads programs with options of the compiler and an abstraction, and a folder for headers and IR."""
+def compiled_by(options: CompileOptions) -> Any:
+    """Everything that IR depends on beside the source; a compiler of the user's counts by its path."""
+    compiler = find_compiler(options.clang)
+    name = compiler.argv if compiler.headers is None else f"ziglang {version('ziglang')}"
+    return _COMPILED, name, replace(options, clang=None)
 
-    options: CompileOptions
-    abstraction: Abstraction
-    cache: Path
 
-    @property
-    def identity(self) -> Any:
-        """Everything that a program's description depends on beside its text."""
-        return _READ, self._compiled_by, self.abstraction
-
-    @cached_property
-    def _compiled_by(self) -> Any:
-        """Everything that IR depends on beside the source; a compiler of the user's counts by its path."""
-        compiler = find_compiler(self.options.clang)
-        name = compiler.argv if compiler.headers is None else f"ziglang {version('ziglang')}"
-        return _COMPILED, name, replace(self.options, clang=None)
-
-    def check_compiler(self) -> None:
-        """Compile next to nothing, so that a compiler that does not work is not taken for programs that don't."""
-        compile_source(b"int main(void) { return 0; }\n", replace(self.options, language="c"))
-
-    def read(self, path: InputFile) -> tuple[ProgramTable, str]:
-        """Read a program; return it with the way that it compiled."""
-        if is_ir_path(path):
-            module = read_module(path, abstraction=self.abstraction)
-            return describe_program(module), "IR"
-        ir, way = self.ir_of(path)
-        return describe_program(read_module(ir, name=path.path, abstraction=self.abstraction)), way
-
-    def ir_of(self, path: InputFile) -> tuple[bytes, str]:
-        """Return the IR of a program, and the way that it compiled."""
-        compiler = CachingCompiler(self.cache / "headers", self.cache / "ir")
-        return compiler.program_ir(path, self.options, (self._compiled_by, file_key(path, self.options)))
+def check_compiler(options: CompileOptions) -> None:
+    """Compile next to nothing, so that a compiler that does not work is not taken for programs that don't."""
+    compile_source(b"int main(void) { return 0; }\n", replace(options, language="c"))
 
 
 def file_key(path: InputFile, options: CompileOptions) -> str:

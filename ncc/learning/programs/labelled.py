@@ -5,7 +5,6 @@ Reference: Mou et al. 2016 (POJ-104, 104 problems of an online judge); Ben-Nun e
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,16 +14,16 @@ from typing import Self
 import numpy as np
 
 from ncc.arrays import Ints
-from ncc.errors import AssetError, InputError, InputFileError
+from ncc.errors import InputError, InputFileError
 from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import NO_FUNCTION
-from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
+from ncc.ir.reader.objects import IR_EXTENSIONS, is_ir_path, modules_of
+from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import cache_folder, extracted
-from ncc.learning.embedding.embedding import Embedding
-from ncc.learning.programs.ir_cache import ProgramReader, file_key
-from ncc.learning.programs.table import ProgramTable, concatenate, no_program
+from ncc.learning.programs.ir_cache import CachingCompiler, check_compiler, compiled_by, file_key
+from ncc.learning.programs.table import ProgramTable, concatenate, describe_program, no_program
 from ncc.learning.training.ranks import all_gather_object, barrier, rank_and_world, share_files
 from ncc.system.files.models import read_tensors
 from ncc.system.files.reading import InputFile, refuse_link_out
@@ -36,6 +35,8 @@ BATCH_FILES = 64
 """Programs that are read and cached together, so that a killed reader loses few."""
 _MAX_TIMEOUTS = 8
 """Compilations of one program that may run into the compiler's own limit of time."""
+_READ = 5
+"""Raised whenever programs are read differently, so that what is cached is made again."""
 _ARRAYS = ("start", "text_id", "opcode", "literal_start", "literal")
 
 
@@ -53,16 +54,15 @@ class LabelledFiles:
 class ProgramSamples:
     """Labelled programs at several levels; what fails at some level is no sample."""
 
-    files: tuple[str, ...]  # class and file
     label: Ints  # (n,) int64 index into classes, -1 where it is hidden
     classes: tuple[str, ...]
     row: Ints  # (n,) int64 index among the requested files
-    views: dict[str, ProgramTable]  # level → the n programs
+    variants: dict[str, ProgramTable]  # level → the n programs
     ways: dict[str, int] = field(default_factory=dict)  # number of files per way to compile, see `compile_program`
     failures: dict[str, str] = field(default_factory=dict)  # file → reason
 
     def __len__(self) -> int:
-        return len(self.files)
+        return len(self.label)
 
     def without_answers(self, rows: Ints) -> Self:
         """Return a copy in which the classes of some rows are -1."""
@@ -114,40 +114,41 @@ def load_programs(
     *,
     options: CompileOptions | None = None,
     abstraction: Abstraction | None = None,
-    cache: Path,
+    cache: Path | None = None,
     jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> ProgramSamples:
     """Compile and read programs; what was done before is read from the cache. Ranks share the work."""
-    options = options or CompileOptions()
-    readers = [
-        ProgramReader(replace(options, optimization=level), abstraction or Abstraction(), cache) for level in levels
-    ]
+    options, abstraction, cache = options or CompileOptions(), abstraction or Abstraction(), cache or programs_cache()
+    check_folder(cache)
+    variants = [replace(options, optimization=level) for level in levels]
     paths = tuple(InputFile(path, files.folder) for path in files.paths)
     chunks = [paths[start : start + BATCH_FILES] for start in range(0, len(paths), BATCH_FILES)]
     keys = ["".join(file_key(path, options) for path in chunk) for chunk in chunks]  # once for all levels
     batches = []
-    for reader in readers:
+    for variant in variants:
+        identity = _READ, compiled_by(variant), abstraction
         for chunk, key in zip(chunks, keys, strict=True):
-            name = hashlib.sha256(repr((reader.identity, key)).encode()).hexdigest()[:32]
-            batches.append(_Batch(reader, chunk, cache / "programs" / name[:2] / f"{name}.safetensors"))
+            name = hashlib.sha256(repr((identity, key)).encode()).hexdigest()[:32]
+            file = cache / "programs" / name[:2] / f"{name}.safetensors"
+            batches.append(_Batch(variant, abstraction, cache, chunk, file))
     rank, world_size = rank_and_world()
     # all have seen what is missing before anything is added
     exists = all_gather_object([batch.file.exists() for batch in batches])
     missing = [batch for batch, *there in zip(batches, *exists, strict=True) if not any(there)][rank::world_size]
-    num_done = len(batches) - len(missing)
-    if progress:
-        progress(num_done, len(batches))
     if missing:
-        for reader in readers:
-            reader.check_compiler()
-    for done, _ in enumerate(Pool(jobs).run([batch.task() for batch in missing]), num_done + 1):
-        if progress:
-            progress(done, len(batches))
+        for variant in variants:
+            check_compiler(variant)
+    tell = progress or (lambda _: None)
+    for done, _ in enumerate(Pool(jobs).run([batch.task() for batch in missing]), len(batches) - len(missing) + 1):
+        tell(f"{done} of {len(batches)} batches of programs compiled and read")
     barrier()
     share_files([batch.file for batch in batches])
     loaded = [batch.load() for batch in batches]
-    return _assemble(files, levels, [loaded[i : i + len(chunks)] for i in range(0, len(loaded), len(chunks))])
+    samples = _assemble(files, levels, [loaded[i : i + len(chunks)] for i in range(0, len(loaded), len(chunks))])
+    if not rank:
+        tell(f"{len(samples)} programs of {len(samples.classes)} classes; {len(samples.failures)} left out")
+    return samples
 
 
 _Outcome = tuple[str, str]
@@ -158,13 +159,15 @@ _Outcome = tuple[str, str]
 class _Batch:
     """Files that are read together, and the file that holds what was read."""
 
-    reader: ProgramReader
+    options: CompileOptions
+    abstraction: Abstraction
+    cache: Path
     paths: tuple[InputFile, ...]
     file: Path
 
     def task(self) -> Task:
         """Make a task for a pool; compilers end themselves."""
-        seconds = [_MAX_TIMEOUTS * self.reader.options.timeout_s] * len(self.paths)
+        seconds = [_MAX_TIMEOUTS * self.options.timeout_s] * len(self.paths)
         return Task(str(self.file), [str(path) for path in self.paths], self.run, seconds)
 
     def run(self, failed: Mapping[int, str]) -> Generator[None]:
@@ -177,7 +180,7 @@ class _Batch:
             program, outcome = no_program(), ("", failed.get(index, ""))
             if index not in failed:
                 try:
-                    program, way = self.reader.read(path)
+                    program, way = self._read(path)
                     outcome = way, ""
                 except Exception as error:
                     outcome = "", failure_reason(str(path), error)
@@ -190,19 +193,16 @@ class _Batch:
             arrays[name] = np.frombuffer(json.dumps(values).encode(), np.uint8)
         write_atomically(self.file, save(arrays))
 
-    def load(self) -> tuple[ProgramTable, list[_Outcome]]:
-        """Return what was written down; read damaged batches once more."""
-        try:
-            return self._load()
-        except (AssetError, LookupError, TypeError, ValueError):
-            list(Pool().run([self.task()]))
-            return self._load()
+    def _read(self, path: InputFile) -> tuple[ProgramTable, str]:
+        if is_ir_path(path):
+            return describe_program(read_module(path, abstraction=self.abstraction)), "IR"
+        ir, way = CachingCompiler.below(self.cache).program_ir(path, self.options)
+        return describe_program(read_module(ir, name=path.path, abstraction=self.abstraction)), way
 
-    def _load(self) -> tuple[ProgramTable, list[_Outcome]]:
+    def load(self) -> tuple[ProgramTable, list[_Outcome]]:
+        """Return what was written down."""
         arrays = read_tensors(self.file, (*_ARRAYS, "texts", "outcomes"))
         texts, outcomes = (json.loads(arrays.pop(name).tobytes()) for name in ("texts", "outcomes"))
-        if len(outcomes) != len(self.paths):
-            raise ValueError("another number of files")
         return ProgramTable(texts=tuple(texts), **arrays), [(str(way), str(reason)) for way, reason in outcomes]
 
 
@@ -211,26 +211,21 @@ def _assemble(
 ) -> ProgramSamples:
     """Join the batches of each level; programs that some level lacks are failures."""
     outcomes = [[outcome for _, of_batch in level for outcome in of_batch] for level in batches]
+    tables = [concatenate([table for table, _ in level]) for level in batches]
     failures: dict[str, str] = {}
     for level in outcomes:
         failures |= {path: reason for path, (_, reason) in zip(files.paths, level, strict=True) if reason}
-    tables = [concatenate([table for table, _ in level]) for level in batches]
-    is_whole = np.array([path not in failures for path in files.paths])
-    for table in tables:
-        is_whole &= np.diff(table.start) > 0  # a file without a function says nothing
-    rows = np.flatnonzero(is_whole)
-    if not len(rows):
-        reason = next(iter(failures.values()), NO_FUNCTION)
-        raise InputError(f"none of {len(files.paths)} files can be read: {reason}")
-    for row in np.flatnonzero(~is_whole).tolist():
+    is_empty = np.any([np.diff(table.start) == 0 for table in tables], axis=0)  # so is what could not be read
+    for row in np.flatnonzero(is_empty).tolist():
         failures.setdefault(files.paths[row], f"{files.paths[row]}: {NO_FUNCTION}")
-    root = os.path.commonpath(files.paths)
+    rows = np.flatnonzero(~is_empty)
+    if not len(rows):
+        raise InputError(f"none of {len(files.paths)} files can be read: {next(iter(failures.values()))}")
     return ProgramSamples(
-        files=tuple(os.path.relpath(files.paths[row], root) for row in rows.tolist()),
         label=files.label[rows],
         classes=files.classes,
         row=rows,
-        views={level: table.rows(rows) for level, table in zip(levels, tables, strict=True)},
+        variants={level: table.rows(rows) for level, table in zip(levels, tables, strict=True)},
         ways=dict(Counter(outcomes[0][row][0] for row in rows.tolist())),
         failures=failures,
     )
@@ -268,43 +263,6 @@ def choose_classes(
         kept = np.sort(np.concatenate(drawn))
     paths = tuple(files.paths[row] for row in kept.tolist())
     return replace(files, paths=paths, label=number[files.label[kept]], classes=names)
-
-
-def load_labelled_programs(
-    folder: str | Path | None,
-    levels: Sequence[str],
-    embedding: Embedding,
-    *,
-    cache: str | Path | None,
-    data: str | None,
-    jobs: int,
-    progress: Callable[[str], None] | None,
-    options: CompileOptions | None = None,
-    classes: str | None = None,
-) -> ProgramSamples:
-    """Load the programs of `labelled_files`, compiled at some levels and read for an embedding."""
-    files, names = labelled_files(folder, levels, data, classes)
-    store = programs_cache() if cache is None else Path(cache)
-    check_folder(store)
-    samples = load_programs(
-        files,
-        names,
-        options=options,
-        abstraction=embedding.abstraction,
-        cache=store,
-        jobs=jobs,
-        progress=tell_batches(progress),
-    )
-    if progress and rank_and_world()[0] == 0:
-        progress(f"{len(samples)} programs of {len(samples.classes)} classes; {len(samples.failures)} left out")
-    return samples
-
-
-def tell_batches(progress: Callable[[str], None] | None) -> Callable[[int, int], None] | None:
-    """Say how far reading programs has come."""
-    if not progress:
-        return None
-    return lambda done, total: progress(f"{done} of {total} batches of programs compiled and read")
 
 
 def programs_folder(folder: Path | None = None, data: str | None = None) -> Path:

@@ -40,10 +40,7 @@ def library_name(name: str) -> str:
 
 
 def _parts(name: str) -> tuple[list[str], str, str]:
-    """What a mangled name holds: source names that say something, an operator, and what comes after the last of all.
-
-    The last is the types of parameters, but for those that are classes.
-    """
+    """Source names that say something, an operator, and the types of parameters but for those that are classes."""
     words: list[str] = []
     operator = rest = ""
     position = 2

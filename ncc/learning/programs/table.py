@@ -20,12 +20,10 @@ _PIECE = re.compile(r"%[-+ #0-9.*hlLqjzt]*[A-Za-z]|[A-Za-z]+|[0-9]+")
 
 
 def statement_literals(module: Module, statements: Ints32) -> tuple[Ints32, NDArray[np.uint32]]:
-    r"""Find the literals of (m,) statements: (m + 1,) int32 offsets of each one's, and their uint32 hashes (CRC-32).
+    """Find the literals of (m,) statements: (m + 1,) int32 offsets of each one's, and their uint32 hashes (CRC-32).
 
-    Literals are integers and floating-point numbers as LLVM prints them (sizes of arrays and constant indices among
-    them; alignments, widths and numbers of metadata are none), strings that a statement refers to, whole and in
-    pieces (without the line ends and the 0 at their end, since compilers turn ``printf("…\n")`` into ``puts``), and
-    names of functions and variables that come from outside or from the C++ library, by `library_name`.
+    Literals are numbers (alignments, widths and metadata have none), strings, whole and in pieces, without the line
+    ends that ``puts`` saves, and names that come from outside or from the C++ library, by `library_name`.
     """
     stop, token, texts = find_literals(module.ir, module.statement_offset[statements])
     strings, external = module.string_constants, module.external_names
@@ -93,16 +91,23 @@ class EncodedProgram(NamedTuple):
 
 
 def describe_program(module: Module) -> ProgramTable:
-    """Take the functions that are not the C++ library's or the compiler's; all, where there are no others.
-
-    Headers bring functions into a module by the hundred, others with every compiler and level.
-    """
+    """A table of the functions that are not the C++ library's or the compiler's; of all, if there are no others."""
     statements = np.flatnonzero(own_functions(module)[module.statement_function] >= 0).astype(np.int32)
+    return _table(module, statements, [len(statements)])
+
+
+def table_of_functions(module: Module) -> ProgramTable:
+    """A table of a module's functions, in order, as if each were a program."""
+    return _table(module, np.arange(module.num_statements, dtype=np.int32), np.diff(module.function_start))
+
+
+def _table(module: Module, statements: Ints32, lengths: Ints | list[int]) -> ProgramTable:
+    """A table of a module's statements, dealt out to programs of some lengths."""
     used, text_id = np.unique(module.text_id[statements], return_inverse=True)
     start, literal = statement_literals(module, statements)
     return ProgramTable(
         texts=tuple(module.texts[number] for number in used.tolist()),
-        start=offsets([len(statements)]),
+        start=offsets(lengths),
         text_id=text_id.astype(np.int32),
         opcode=module.opcode[statements],
         literal_start=start.astype(np.int64),
@@ -120,19 +125,6 @@ def own_functions(module: Module) -> Ints:
     """(num_functions,) int64 0 for the author's functions, -1 for the C++ library's; 0 for all if all are."""
     library = np.array([is_library_function(name) for name in module.function_names], bool)
     return np.where(library & (not library.all()), -1, 0)
-
-
-def table_of_functions(module: Module) -> ProgramTable:
-    """A table of a module's functions, in order, as if each were a program."""
-    start, literal = statement_literals(module, np.arange(module.num_statements, dtype=np.int32))
-    return ProgramTable(
-        texts=module.texts,
-        start=module.function_start.astype(np.int64),
-        text_id=module.text_id,
-        opcode=module.opcode,
-        literal_start=start.astype(np.int64),
-        literal=literal,
-    )
 
 
 def concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:

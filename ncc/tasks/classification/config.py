@@ -79,10 +79,10 @@ class NetworkTraining:
 
     def levels(self, samples: "ProgramSamples") -> list[str]:
         """Return the levels of the samples that are read."""
-        return list(samples.views)[: None if self.all_levels else 1]
+        return list(samples.variants)[: None if self.all_levels else 1]
 
     def resized(self, network: "ProgramNetwork") -> "NetworkTraining":
         """Return the same training of a network of the sizes of a trained one."""
-        sizes = {name: getattr(network.config, name) for name in ("hidden", "layers", "buckets")}
+        sizes = {name: getattr(network.network.encoder.config, name) for name in ("hidden", "layers", "buckets")}
         dense = len(network.network.head.tensors["dense.bias"])
         return replace(self, encoder=replace(self.encoder, **sizes), head=replace(self.head, dense=dense))

@@ -49,7 +49,7 @@ class ClassifierHead:
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
-        counts = [self.network.num_classes, len(self.ngrams.bias), len(self.classes)]
+        counts = [self.network.network.head.num_outputs, len(self.ngrams.bias), len(self.classes)]
         if len(set(counts)) > 1:
             raise InputError(f"network, n-grams and names are of {counts} classes")
         if not self.titles.keys() <= set(self.classes):

@@ -12,7 +12,7 @@ from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.batches import SequenceData, Sequences, encode_programs, network_outputs
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.encoder.network_numpy import ProgramNetwork
+from ncc.learning.encoder.network_numpy import NumpyNetwork, ProgramNetwork
 from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import ProgramTable
 from ncc.learning.training.config import TrainingStatistics
@@ -41,7 +41,8 @@ class TrainedNetwork:
 
     def to_numpy(self) -> ProgramNetwork:
         """The network for answers without torch."""
-        return ProgramNetwork.from_arrays(self.model.to_arrays(), self.training.encoder, self.row)
+        arrays = self.model.to_arrays()
+        return ProgramNetwork(NumpyNetwork.from_arrays(arrays, self.training.encoder), arrays["vectors"], self.row)
 
 
 def fit_network(
@@ -62,7 +63,7 @@ def fit_network(
         training = training.resized(init_from)
     seed = int(rng.integers(2**31))
     torch.manual_seed(seed)
-    tables = [samples.views[level] for level in training.levels(samples)]
+    tables = [samples.variants[level] for level in training.levels(samples)]
     if init_from:
         vectors, row = init_from.vectors, init_from.row
     else:
@@ -70,7 +71,8 @@ def fit_network(
     views = [encode_programs(table, embedding, training.encoder.buckets, row) for table in tables]
     model = EncoderNetwork(vectors, len(samples.classes), training.encoder, training.head)
     if init_from:
-        model.load_arrays(init_from.tensors)
+        encoder, head = init_from.network.encoder, init_from.network.head
+        model.load_arrays({"vectors": vectors, **encoder.tensors, **head.tensors})
     network = TrainedNetwork(model.to(device), row, embedding, training, device)
     loop = training.loop.for_ranks(rank_and_world()[1])
     steps = -(-len(rows) // loop.batch_size)

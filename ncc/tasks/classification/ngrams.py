@@ -82,14 +82,14 @@ def fit_ngrams(
     from scipy.sparse import vstack
     from sklearn.svm import LinearSVC
 
-    counts = vstack([ngram_counts(table.rows(rows), embedding, buckets) for table in samples.views.values()]).tocsr()
+    counts = vstack([ngram_counts(table.rows(rows), embedding, buckets) for table in samples.variants.values()]).tocsr()
     frequency = np.bincount(counts.indices, minlength=buckets)
     idf = np.where(frequency > 1, np.log((1 + counts.shape[0]) / (1 + frequency)) + 1, 0).astype(np.float32)
     counts.data = _values(counts.data, idf[counts.indices])
     norms = np.sqrt(counts.multiply(counts).sum(axis=1)).A1
     counts.data /= np.repeat(np.maximum(norms, np.finfo(np.float32).tiny), np.diff(counts.indptr))
     machine = LinearSVC(C=penalty, random_state=int(rng.integers(2**31)))
-    machine.fit(counts, np.tile(samples.label[rows], len(samples.views)))
+    machine.fit(counts, np.tile(samples.label[rows], len(samples.variants)))
     coef, intercept = machine.coef_, machine.intercept_
     if len(machine.classes_) == 2:  # one machine separates two classes
         coef, intercept = np.concatenate([-coef, coef]), np.concatenate([-intercept, intercept])

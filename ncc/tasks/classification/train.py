@@ -18,7 +18,7 @@ from ncc.errors import AssetError, InputError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.learning.heads.figures import calibration_error
-from ncc.learning.programs.labelled import ProgramSamples, load_labelled_programs
+from ncc.learning.programs.labelled import ProgramSamples, labelled_files, load_programs
 from ncc.learning.programs.table import ProgramTable
 from ncc.learning.training.config import TrainingStatistics
 from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
@@ -59,8 +59,14 @@ def train_classifier(
     checkpoint = target / "checkpoint.pt" if target else None
     with process_group(device) as rank_device, training_lock(target), torch_threads(1):
         embedding = load_embedding(embedding)
-        samples = load_labelled_programs(
-            folder, levels, embedding, cache=cache, data=data, jobs=jobs, progress=progress, options=options
+        files, names = labelled_files(folder, levels, data)
+        samples = load_programs(
+            *(files, names),
+            options=options,
+            abstraction=embedding.abstraction,
+            cache=None if cache is None else Path(cache),
+            jobs=jobs,
+            progress=progress,
         )
         tell = progress if progress and rank_and_world()[0] == 0 else lambda _: None
         head = fit_classifier(
@@ -122,7 +128,7 @@ def fit_classifier(
     else:
 
         def scores(rows: Ints) -> dict[str, Floats]:
-            tables = {level: table.rows(rows) for level, table in samples.views.items()}
+            tables = {level: table.rows(rows) for level, table in samples.variants.items()}
             return {
                 level: network.scores(table) + NGRAM_WEIGHT * ngram_scores(ngrams, table, embedding)
                 for level, table in tables.items()
@@ -139,11 +145,11 @@ def fit_classifier(
         temperature=temperature,
         threshold=threshold,
         embedding_id=embedding.fingerprint,
-        levels=tuple(samples.views),
+        levels=tuple(samples.variants),
         card={
             "programs": len(samples),
             "programs_that_do_not_compile": len(samples.failures),
-            "levels": list(samples.views),
+            "levels": list(samples.variants),
             **card,
             "seed": training.loop.seed,
             "options": asdict(network.training),
@@ -154,7 +160,7 @@ def fit_classifier(
 
 def _measured_card(refit: ClassifierHead, samples: ProgramSamples, embedding: Embedding) -> dict[str, Any]:
     """What stays of the card of a measured classifier: programs that are trained on can't be measured on."""
-    if refit.classes != samples.classes or refit.levels != tuple(samples.views):
+    if refit.classes != samples.classes or refit.levels != tuple(samples.variants):
         raise AssetError("the measured classifier was trained on other classes or levels")
     scores = {name: refit.card.get(name) for name in ("test", "test_accuracy", "calibration_error")}
     num_training = refit.card.get("training")
@@ -232,7 +238,7 @@ class ProgramSplit:
 
 def split_samples(samples: ProgramSamples, *, is_grouped: bool = True) -> ProgramSplit:
     """Split programs; near-duplicates are found at the first level."""
-    group = near_duplicates(next(iter(samples.views.values())))
+    group = near_duplicates(next(iter(samples.variants.values())))
     split = split_programs(samples.label, group, _SEED, is_grouped=is_grouped)
     if not min(len(split.train), len(split.valid), len(split.test)):
         raise InputError(f"{len(samples)} programs of {len(samples.classes)} classes are too few to be split 3:1:1")

@@ -8,7 +8,7 @@ import pytest
 
 import ncc
 from ncc.errors import InputError
-from tests.rooms import POOLERS, Embedding, MeanPooler, load_embedding, load_pooler
+from tests.rooms import POOLINGS, Embedding, Pooler, load_embedding, load_pooler
 from tests.support.refuses import refuses
 
 TREE = Path(__file__).parents[2] / "data" / "ir" / "tree.clang22.ll"
@@ -19,7 +19,7 @@ def module():
     return ncc.load_module(TREE, abstraction=load_embedding().abstraction)
 
 
-@pytest.mark.parametrize("name", POOLERS)
+@pytest.mark.parametrize("name", POOLINGS)
 def test_functions_are_pooled_alone_or_together_alike(module, name):
     pooler = load_pooler(name)
     every = pooler.vectors(module, range(module.num_functions))
@@ -46,7 +46,7 @@ def test_the_mean_is_over_statements(module):
 def test_an_id_tells_pooling_and_embedding():
     embedding = load_embedding()
     other = Embedding(embedding.vocabulary, embedding.vectors[:, ::-1], embedding.abstraction)
-    ids = {MeanPooler(table).id for table in (embedding, other)} | {load_pooler("encoder").id}
+    ids = {Pooler(table).id for table in (embedding, other)} | {load_pooler("encoder").id}
     assert len(ids) == 3
     assert load_pooler("mean").id == pickle.loads(pickle.dumps(load_pooler("mean"))).id
 

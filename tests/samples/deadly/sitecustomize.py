@@ -36,7 +36,7 @@ DEATHS = {
 if any("ncc.system.workers.pool" in word for word in sys.orig_argv):
     from ncc.ir import inputs
     from ncc.learning.corpus import build
-    from ncc.learning.programs import ir_cache
+    from ncc.learning.programs import labelled
 
     read_module = build.read_module
 
@@ -46,4 +46,4 @@ if any("ncc.system.workers.pool" in word for word in sys.orig_argv):
                 die(str(name or source))
         return read_module(source, name=name, **options)
 
-    build.read_module = ir_cache.read_module = inputs.read_module = deadly
+    build.read_module = labelled.read_module = inputs.read_module = deadly

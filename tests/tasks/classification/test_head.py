@@ -13,6 +13,7 @@ from tests.rooms import (
     EncodedProgram,
     EncoderNetwork,
     NgramModel,
+    NumpyNetwork,
     ProgramNetwork,
     program_encoder,
     program_head,
@@ -29,7 +30,8 @@ def _network(num_classes: int = len(CLASSES)) -> ProgramNetwork:
     sizes = program_encoder(hidden=6, buckets=30)
     model = EncoderNetwork(vectors, num_classes, sizes, program_head(7))
     torch.nn.init.normal_(model.head.output.weight)
-    return ProgramNetwork.from_arrays(model.to_arrays(), sizes, np.arange(WORDS, dtype=np.int32), max_length=100)
+    network = NumpyNetwork.from_arrays(model.to_arrays(), sizes)
+    return ProgramNetwork(network, vectors, np.arange(WORDS, dtype=np.int32), max_length=100)
 
 
 def _ngrams(num_classes: int = len(CLASSES)) -> NgramModel:

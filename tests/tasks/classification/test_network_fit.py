@@ -36,11 +36,11 @@ def _fit(samples, rows, training, **options):
 
 def _predict(network, samples, rows):
     levels = network.training.levels(samples)
-    return probabilities([network.scores(samples.views[level].rows(rows)) for level in levels])
+    return probabilities([network.scores(samples.variants[level].rows(rows)) for level in levels])
 
 
 def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
-    views = [encode_programs(table, embedding, 64) for table in samples.views.values()]
+    views = [encode_programs(table, embedding, 64) for table in samples.variants.values()]
     data = program_data(views, samples.label, np.arange(len(samples)))
     network = EncoderNetwork(embedding.vectors, 2, SIZES, HEAD).eval()
     rng = np.random.default_rng(0)
@@ -78,11 +78,11 @@ def test_it_learns_what_two_kinds_of_programs_are(samples, change):
 
 
 def test_only_words_in_use_have_vectors_of_their_own(samples, embedding):
-    one_level = replace(samples, views={"-O1": samples.views["-O1"]})
+    one_level = replace(samples, variants={"-O1": samples.variants["-O1"]})
     rows = np.arange(0, len(samples), 2)
     network = _fit(one_level, rows, replace(SMALL, loop=replace(SMALL.loop, epochs=1, learning_rate=1e-30)))
     vectors = network.to_numpy().vectors
-    table = samples.views["-O1"].rows(rows)
+    table = samples.variants["-O1"].rows(rows)
     words = np.unique(embedding.look_up(table.texts).word[np.unique(table.text_id)])
     assert len(vectors) == len(words)
     assert np.array_equal(vectors[network.row[words]], embedding.vectors[words])

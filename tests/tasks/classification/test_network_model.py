@@ -5,7 +5,15 @@ import pytest
 import torch
 
 from ncc.errors import InputError
-from tests.rooms import EncodedProgram, EncoderNetwork, ProgramNetwork, Sequences, program_encoder, program_head
+from tests.rooms import (
+    EncodedProgram,
+    EncoderNetwork,
+    NumpyNetwork,
+    ProgramNetwork,
+    Sequences,
+    program_encoder,
+    program_head,
+)
 from tests.support.refuses import refuses
 
 WORDS, ROWS, DIM, BUCKETS, CLASSES = 60, 40, 10, 30, 5
@@ -24,7 +32,8 @@ def _in_torch(buckets: int = BUCKETS) -> EncoderNetwork:
 
 
 def _network(model: EncoderNetwork, row: np.ndarray = ROW, max_length: int = 50) -> ProgramNetwork:
-    return ProgramNetwork.from_arrays(model.to_arrays(), model.encoder.config, row, max_length)
+    arrays = model.to_arrays()
+    return ProgramNetwork(NumpyNetwork.from_arrays(arrays, model.encoder.config), arrays["vectors"], row, max_length)
 
 
 def _program(length: int) -> EncodedProgram:

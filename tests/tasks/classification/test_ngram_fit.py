@@ -33,11 +33,10 @@ def four(samples) -> ProgramSamples:
     """Each kind of programs at each level as a class of its own, all at one level."""
     return replace(
         samples,
-        files=samples.files * 2,
         label=np.concatenate([samples.label, samples.label + 2]),
         classes=("gemm", "stencil", "gemm at -O0", "stencil at -O0"),
         row=np.arange(2 * len(samples)),
-        views={"-O1": concatenate(list(samples.views.values()))},
+        variants={"-O1": concatenate(list(samples.variants.values()))},
     )
 
 
@@ -65,7 +64,7 @@ def test_it_is_scikit_learns_model_but_for_rounding(request, embedding, kinds, p
     model = _fitted(embedding, samples, train, penalty=penalty)
     counts = {
         level: np.stack([_count(program) for program in encoded_programs(table, embedding)])
-        for level, table in samples.views.items()
+        for level, table in samples.variants.items()
     }
     known = np.concatenate([table[train] for table in counts.values()])
     twice = (known > 0).sum(axis=0) > 1
@@ -77,7 +76,7 @@ def test_it_is_scikit_learns_model_but_for_rounding(request, embedding, kinds, p
         expected = machine.decision_function(features)
         if expected.ndim == 1:
             expected = np.stack([-expected, expected], axis=1)
-        found = ngram_scores(model, samples.views[level], embedding)
+        found = ngram_scores(model, samples.variants[level], embedding)
         rounding = np.outer(abs(features).sum(axis=1), model.scale) / 2
         assert (np.abs(found - expected) <= rounding + 1e-3).all()
         assert np.abs(found - expected).max() < 0.05 < np.abs(expected).max()
@@ -97,8 +96,7 @@ def test_a_class_that_training_lacks_is_never_chosen(embedding, known):
     unlike = [common * 3, [50, 51, 52], [1, 2, 3] * 9]
     table = _written(embedding, *training, *unlike)
     label = np.concatenate([np.repeat(np.arange(known), 3), np.full(len(unlike), known)])
-    files, classes = tuple(map(str, range(len(label)))), tuple(map(str, range(known + 1)))
-    samples = ProgramSamples(files, label, classes, np.arange(len(label)), {"-O1": table})
+    samples = ProgramSamples(label, tuple(map(str, range(known + 1))), np.arange(len(label)), {"-O1": table})
     train, test = np.arange(len(training)), np.arange(len(training), len(label))
     model = _fitted(embedding, samples.without_answers(test), train)
     chosen = ngram_scores(model, table, embedding).argmax(axis=1)

@@ -14,6 +14,7 @@ from tests.rooms import (
     FileState,
     LabelledFiles,
     NgramModel,
+    NumpyNetwork,
     ProgramNetwork,
     classify,
     compile_source,
@@ -57,7 +58,7 @@ def untrained() -> ClassifierHead:
     model = EncoderNetwork(embedding.vectors[:50], 2, sizes, program_head(8))
     row = (np.arange(len(embedding.vectors)) % 50).astype(np.int32)
     return ClassifierHead(
-        network=ProgramNetwork.from_arrays(model.to_arrays(), sizes, row, max_length=100),
+        network=ProgramNetwork(NumpyNetwork.from_arrays(model.to_arrays(), sizes), embedding.vectors[:50], row, 100),
         ngrams=NgramModel.rounded(rng.normal(size=(2, 256)), rng.normal(size=2), np.ones(256, np.float32)),
         ngram_weight=1.0,
         classes=("one", "other"),

@@ -63,7 +63,7 @@ def _scores(head, samples, embedding, rows) -> dict[str, np.ndarray]:
     """What the head says of programs at each level, and at all of them together: (m, num_classes) each."""
     found = {
         level: np.array([head.scores(program) for program in encoded_programs(table.rows(rows), embedding)])
-        for level, table in samples.views.items()
+        for level, table in samples.variants.items()
     }
     return found | {"all levels together": np.mean(list(found.values()), axis=0)}
 
@@ -110,7 +110,7 @@ def test_a_head_is_trained_further_on_all_programs(samples, embedding, head, ref
     for name in ("programs", "test", "test_accuracy", "calibration_error", "levels", "seed"):
         assert refitted.card[name] == head.card[name]
     assert np.array_equal(refitted.network.row, head.network.row)
-    programs = encoded_programs(samples.views["-O1"], embedding)
+    programs = encoded_programs(samples.variants["-O1"], embedding)
     chosen = [refitted.scores(program).argmax() for program in programs]
     assert np.mean(chosen == samples.label) >= 0.9
 
