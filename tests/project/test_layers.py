@@ -23,7 +23,6 @@ OVER_BUDGET = {
     "tasks/coarsening",
     "kernels",
     "learning/encoder",
-    "learning/programs",
     "learning/embedding",
     "learning/training",
     "ir/inputs",

@@ -16,23 +16,13 @@ _SUBSTITUTION = re.compile(r"S[0-9A-Z]*_|T[0-9]*_")
 
 
 def is_library_function(name: str) -> bool:
-    """Whether a function that a module defines is the C++ library's or the compiler's, rather than the author's.
-
-    >>> is_library_function("_ZNSt6vectorIiSaIiEE9push_backERKi"), is_library_function("_Z4sortPii")
-    (True, False)
-    """
+    """Whether a function that a module defines is the C++ library's or the compiler's, rather than the author's."""
     return bool(_LIBRARY.match(name) or _RUNTIME.match(name))
 
 
 @functools.lru_cache(maxsize=65536)
 def library_name(name: str) -> str:
-    """A name of what a program takes from outside, free of namespaces that one implementation alone has.
-
-    libc++ and libstdc++ mangle ``std::cin >> int`` in different ways, but to the same class, operator and parameter.
-
-    >>> library_name("_ZNSirsERi") == library_name("_ZNSt3__113basic_istreamIcNS_11char_traitsIcEEErsERi")
-    True
-    """
+    """A name of what a program takes from outside, the same for libc++ and libstdc++: class, operator, parameters."""
     if not name.startswith("_Z"):
         return name
     words, operator, rest = _parts(name)
