@@ -72,6 +72,8 @@ def print_answer(answer: "Mapping[str, Any] | str | Sequence[Summary]", source: 
 
 def print_text(text: Any) -> None:
     """Print an answer for people: text, rows, or parts: text, summaries, and what `rich` prints."""
+    from ncc.system.files.summaries import Summary
+
     if isinstance(text, Rows):
         print_rows(text)
         return

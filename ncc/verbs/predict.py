@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     from ncc.tasks.devices.prediction import DevicePrediction
     from ncc.tasks.gpus.predict import GpuPrediction
 
+    _Shown = list[tuple[dict[str, Any], Summary]]
     Extent = Sequence[int] | int
     Arguments = Mapping[str, float]
     ProgramArgs = Sequence[str]
+    OptLevels = Sequence[str]
 else:
 
     def _extent(text: str) -> tuple[int, ...]:
@@ -58,37 +60,33 @@ else:
         except ValueError as error:
             raise InputError(f"{text!r}: expected words as in a shell: {error}") from error
 
+    def _levels(text: str) -> tuple[str, ...]:
+        from ncc.learning.programs.labelled import level_names
+
+        return level_names(text)
+
     Extent = Annotated[Any, Words(metavar="X[,Y,Z]", parse=_extent)]
     Arguments = Annotated[Sequence[str], Words(metavar="NAME=VALUE", option=("--arg",))]
     ProgramArgs = Annotated[Any, Words(metavar="TEXT", parse=_words)]
+    OptLevels = Annotated[Any, Words(metavar="LEVELS", parse=_levels)]
 
 
-def _describe(result: Any, **how: Any) -> "tuple[dict[str, Any], Summary]":
-    return result.to_dict(), result.summary(**how)
+def _show(results: Sequence[Any], **how: Any) -> "_Shown":
+    return [(result.to_dict(), result.summary(**how)) for result in results]
 
 
 @dataclass(frozen=True)
 class _Verb:
-    """A public function that is called for each input, and how its results are told."""
+    """A public function that is called for each input, and how its results are shown."""
 
     api: Callable[..., Any]
     options: Mapping[str, Any]
     fields: Sequence[str]
     load_head: Callable[..., Any] | None = None
-    plot: Path | None = None
-    draw: Callable[[Any, Path], None] | None = None
-    describe: "Callable[[Any], tuple[dict[str, Any], Summary]]" = _describe
+    show: "Callable[[Sequence[Any]], _Shown]" = _show
 
     def each(self, inputs: Sequence[str], *, kernels: bool = True, **settings: Any) -> Each:
-        """Check what is given, then answer for each input."""
-        from ncc.ir.inputs import find_inputs
-        from ncc.system.files.pages import check_plot_path
-        from ncc.system.files.writing import check_writable
-
-        if self.plot is not None:
-            check_writable(check_plot_path(self.plot))
-            if len(find_inputs(inputs)) != 1:
-                raise InputError("--plot takes one input")
+        """Check that models can be loaded, then answer for each input."""
         self._load()
         compile_s = self.options["options"].timeout_s
         return Each(inputs=inputs, work=self, fields=self.fields, kernels=kernels, compile_s=compile_s, **settings)
@@ -105,15 +103,11 @@ class _Verb:
 
     def __call__(self, source: Any) -> "tuple[dict[str, Any], list[Summary]]":
         results = self.api(source, **self._load())
-        if not isinstance(results, tuple):
-            row, summary = self.describe(results)
-            return row, [summary]
-        if self.plot and self.draw:
-            self.draw(results, self.plot)
-        described = [self.describe(result) for result in results]
-        rows = [row for row, _ in described]
-        first = {} if self.fields == ("kernels",) else rows[0]
-        return first | {"kernels": rows}, [summary for _, summary in described]
+        shown = self.show(results if isinstance(results, tuple) else [results])
+        row, rows = shown[0][0], [row for row, _ in shown]
+        if isinstance(results, tuple):
+            row = {"kernels": rows} if self.fields == ("kernels",) else row | {"kernels": rows}
+        return row, [summary for _, summary in shown]
 
 
 @defined_in("ncc.tasks.devices.predict")
@@ -180,33 +174,40 @@ def predict_device_command(  # noqa: D417 - shared options have a text of their 
         plot: Draw the speedup over data sizes: .png, .svg or .pdf.
         explain: Show which lines of the source drove the answer.
     """
+    from ncc.ir.inputs import find_inputs
+    from ncc.system.files.pages import check_plot_path
+    from ncc.system.files.writing import check_writable
     from ncc.tasks.devices.features import check_sizes
     from ncc.tasks.devices.head import load_device_head
 
     check_sizes(options["transfer"], options["wgsize"], options["global_size"])
-    describe = partial(_describe_device, has_plot=plot is not None, explain=explain)
-    verb = _Verb(predict_device, options, _DEVICE_FIELDS, load_device_head, plot, _draw_curves, describe)
+    if plot is not None:
+        check_writable(check_plot_path(plot))
+        if len(find_inputs(inputs)) != 1:
+            raise InputError("--plot takes one input")
+    show = partial(_show_devices, plot=plot, explain=explain)
+    verb = _Verb(predict_device, options, _DEVICE_FIELDS, load_device_head, show)
     return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
-def _describe_device(result: "DevicePrediction", *, has_plot: bool, explain: bool) -> "tuple[dict[str, Any], Summary]":
-    row, summary = _describe(result)
-    if has_plot:
-        curve = result.curve()
-        row["crossovers"] = list(curve.crossovers)
-        if result.crossovers is None:
-            summary = summary.add(*curve.summary().details)
-    if explain:
-        explanation = result.explain()
-        row["explanation"] = explanation.to_dict()["lines"]
-        summary = summary.add(*explanation.summary().details)
-    return row, summary
-
-
-def _draw_curves(results: "Sequence[DevicePrediction]", path: Path) -> None:
+def _show_devices(results: "Sequence[DevicePrediction]", *, plot: Path | None, explain: bool) -> "_Shown":
     from ncc.tasks.devices.plot import plot_curves
 
-    plot_curves([result.curve() for result in results], path)
+    if plot:
+        plot_curves([result.curve() for result in results], plot)
+    shown = []
+    for result in results:
+        row, summary = result.to_dict(), result.summary()
+        if plot and result.crossovers is None:
+            curve = result.curve()
+            row["crossovers"] = list(curve.crossovers)
+            summary = summary.add(*curve.summary().details)
+        if explain:
+            explanation = result.explain()
+            row["explanation"] = explanation.to_dict()["lines"]
+            summary = summary.add(*explanation.summary().details)
+        shown.append((row, summary))
+    return shown
 
 
 @defined_in("ncc.tasks.coarsening.predict")
@@ -359,44 +360,23 @@ _GPU_FIELDS = (
 
 @command(predict_gpu)
 def predict_gpu_command(  # noqa: D417 - shared options have a text of their own
-    inputs: Inputs,
-    *,
-    plot: Plot | None = None,
-    explain: bool = False,
-    jobs: Jobs = 1,
-    as_json: Json = False,
-    **options: Any,
+    inputs: Inputs, *, explain: bool = False, jobs: Jobs = 1, as_json: Json = False, **options: Any
 ) -> Each:
     """Predict how long a launch of GPU kernels takes, and whether compute or bandwidth bounds it.
 
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
 
     Args:
-        plot: Draw the kernels under the card's roofline: .png, .svg or .pdf.
         explain: Show what the answer is based on.
     """
     from ncc.tasks.gpus.head import load_gpu_head
-    from ncc.tasks.gpus.predict import plot_roofline
     from ncc.tasks.gpus.specs import find_spec
 
     options["arguments"] = _checked_launch(options)
     if options["gpu"] is not None:
         find_spec(options["gpu"])
-    describe = partial(_describe, explain=explain)
-    verb = _Verb(predict_gpu, options, _GPU_FIELDS, load_gpu_head, plot, plot_roofline, describe)
+    verb = _Verb(predict_gpu, options, _GPU_FIELDS, load_gpu_head, partial(_show, explain=explain))
     return verb.each(inputs, jobs=jobs, as_json=as_json)
-
-
-if TYPE_CHECKING:
-    OptLevels = Sequence[str]
-else:
-
-    def _levels(text: str) -> tuple[str, ...]:
-        from ncc.learning.programs.labelled import level_names
-
-        return level_names(text)
-
-    OptLevels = Annotated[Any, Words(metavar="LEVELS", parse=_levels)]
 
 
 @defined_in("ncc.tasks.classification.predict")

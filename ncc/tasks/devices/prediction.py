@@ -202,7 +202,6 @@ def _summarize_sizes(
     everywhere = [each[1:] for each in ranges] == [(first, last)]
     verdict = f"{ranges[0][0]} faster" if everywhere else "depends on size" if ranges else "undecided"
     held = ", ".join(f"{name} from {format_bytes(low)} to {format_bytes(high)}" for name, low, high in ranges)
-    held += ", undecided elsewhere" if ranges else "undecided at every size"
     points = [format_bytes(size) for size in crossovers]
     turns = [f"{(other, smallest)[index % 2]} from {point}" for index, point in enumerate(points)]
     flips = ", ".join(
@@ -213,7 +212,7 @@ def _summarize_sizes(
         interval=f"{format_bytes(first)} to {format_bytes(last)}",
         subject=demangle(kernel),
         details=[
-            ("sizes", "" if everywhere else held),
+            ("sizes", "" if everywhere or not ranges else f"{held}, undecided elsewhere"),
             ("flips", "" if everywhere else flips),
         ],
     )
@@ -325,7 +324,7 @@ class Explanation(Summarized):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values by name."""
-        return asdict(self) | {"lines": [asdict(line) | {"statements": list(line.statements)} for line in self.lines]}
+        return asdict(self)
 
     def summary(self) -> Summary:
         """Return the lines that move the ratio of the times most, each with the factor by which it does."""

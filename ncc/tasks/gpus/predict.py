@@ -7,16 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ncc.errors import InputError
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.launch import Launch
-from ncc.kernels.reading import load_kernels, plain_kernel_name
-from ncc.system.files.pages import check_plot_path, save_plot
+from ncc.kernels.reading import load_kernels
 from ncc.system.files.summaries import Summarized, Summary
-from ncc.system.files.text import demangle, escape_control, format_duration, format_ends, format_si_bytes
+from ncc.system.files.text import demangle, format_duration, format_ends, format_si_bytes
 from ncc.tasks.gpus.features import (
     OVERHEAD,
     ROOFLINE_PARTS,
@@ -36,8 +33,6 @@ _CLOSE = math.log10(2)
 _NUM_SHOWN = 6
 _MAX_PRINTED = 1e12
 _BOUNDS = ("compute", "bandwidth")
-_COLORS = {"bandwidth": "#0072B2", "compute": "#D55E00"}
-_NEITHER = "#777777"
 _BOUND_BY = {"compute": "compute", "bandwidth": "memory", "chain": "latency", OVERHEAD: "overhead"}
 _RAISED = {
     OVERHEAD: "the shortest launch",
@@ -256,37 +251,3 @@ def _balance(work: LaunchWork, spec: GpuSpec) -> float:
     times = roofline_seconds(work, spec)
     operations = max(times[name] for name in ("single", "double", "integer"))
     return max(operations, 1e-15) / max(times["memory"], 1e-15)
-
-
-def plot_roofline(answers: Sequence[GpuPrediction], path: str | os.PathLike[str]) -> None:
-    """Draw kernels by operational intensity and speed below the roofline; those without such operations are named."""
-    path = check_plot_path(path)
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), dpi=150, facecolor="white", layout="constrained")
-    axes = figure.add_subplot()
-    spec = find_spec(answers[0].gpu)
-    shown = [one for one in answers if one.flops > 0]
-    left = [one.flops / one.traffic_bytes for one in shown]
-    low, high = min([0.05, *left]) / 2, max([200.0, *left]) * 2
-    intensity = np.geomspace(low, high, 200)
-    for name, peak in (("single", spec.peak_fp32), ("double", spec.peak_fp64)):
-        axes.plot(intensity, np.minimum(peak, intensity * spec.bandwidth), color="#222222", linewidth=1.2)
-        axes.annotate(f"{name} precision, {peak / 1e12:.3g} TFLOP/s", (high, peak), ha="right", va="bottom", fontsize=8)
-    for one, place in zip(shown, left, strict=True):
-        speed, (fast, slow) = one.flops / one.time_ms * 1e3, one.interval_ms
-        ends = [[speed - one.flops / slow * 1e3], [one.flops / fast * 1e3 - speed]]
-        color = _COLORS.get(one.bound, _NEITHER)
-        axes.errorbar([place], [speed], yerr=ends, fmt="o", color=color, capsize=3, linewidth=1)
-        name = escape_control(plain_kernel_name(one.kernel), lines=False)
-        axes.annotate(name, (place, speed), textcoords="offset points", xytext=(6, 5), fontsize=8, parse_math=False)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("operational intensity (FLOP per byte of DRAM traffic)")
-    axes.set_ylabel("FLOP/s")
-    without = [escape_control(plain_kernel_name(one.kernel), lines=False) for one in answers if one.flops <= 0]
-    below = f"\nno floating-point operations: {', '.join(without)}" if without else ""
-    title = f"{spec.name}, bars: 80 % interval; blue: bound by bandwidth, red: by compute, grey: by neither{below}"
-    axes.set_title(title, loc="left", fontsize=9, parse_math=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    save_plot(figure, path)

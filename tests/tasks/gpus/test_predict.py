@@ -133,15 +133,6 @@ def test_nothing_is_bound_by_what_a_launch_takes():
     assert answer.interval_ms[0] >= answer.lower_bounds_ms["launch overhead"] > 0.001
 
 
-def test_a_kernel_is_drawn_in_the_color_of_its_bound(tmp_path):
-    (tmp_path / "all.cu").write_bytes(_CODE)
-    asked = ["predict-gpu", tmp_path / "all.cu", "--block", "256", "--plot", tmp_path / "roof.svg"]
-    for kernel, grid, size, color in (("alone", 16384, 2**22, "#777777"), ("triad", 2**20, 2**28, "#0072b2")):
-        finished = run_here(*asked, "--kernel", kernel, "--grid", grid, "--arg", f"n={size}")
-        assert finished.code == 0, finished.err
-        assert color in (tmp_path / "roof.svg").read_text().lower()
-
-
 @pytest.mark.parametrize(
     ("given", "noun"),
     [
