@@ -14,9 +14,9 @@ from ncc.errors import InputError
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.devices.features import KernelFeatures, launch_columns
-from ncc.tasks.devices.fit import MODELS, LaunchSamples, Model, cross_validate, targets_of
+from ncc.tasks.devices.fit import MODELS, LaunchSamples, Model, cross_validate
 from ncc.tasks.devices.head import TimesHead
-from ncc.tasks.devices.physics import launch_terms
+from ncc.tasks.devices.physics import launch_terms, targets_of
 from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, clgen_launches, combine, suite_launches
 from ncc.tasks.devices.train import hold_out_folds, launch_folds, measure_times, summary
@@ -117,7 +117,7 @@ def _score(
         answers |= zip(split[1].tolist(), predictions, strict=True)
         for name, claim in _claims(split, head, predictions, table, inputs, model, seed).items():
             claims.setdefault(name, []).append((split[1], claim))
-    measured = targets_of(table)[:, 1:].max(axis=1)
+    measured = targets_of(table.log_times)[:, 1:].max(axis=1)
     intervals = {}
     for name, parts in claims.items():
         rows = np.concatenate([one for one, _ in parts])

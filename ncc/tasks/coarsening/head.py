@@ -5,14 +5,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ncc.arrays import Floats, Floats32
 from ncc.errors import InputError
 from ncc.learning.encoder.network_numpy import Ensemble
-from ncc.learning.heads.files import ModelFormat, check_shapes
+from ncc.learning.heads.files import DISTINCT, ModelFormat, check_shapes
 
 MIN_SPEEDUP = 0.01
 """A straight line can leave what is possible."""
@@ -26,14 +26,12 @@ class _Head:
     The quantiles are of kernels held out.
     """
 
-    devices: tuple[str, ...]
+    devices: Annotated[tuple[str, ...], DISTINCT]
     factors: tuple[int, ...]
     interval_quantiles: Floats
     card: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if len(set(self.devices)) < len(self.devices):
-            raise InputError(f"devices are {self.devices!s:.80}; expected each once")
         if self.factors[:1] != (1,) or any(left >= right for left, right in itertools.pairwise(self.factors)):
             raise InputError(f"factors are {self.factors!s:.80}; expected whole numbers, ascending, from 1")
         check_shapes(self, interval_quantiles=(2,))

@@ -93,10 +93,6 @@ class KernelFeatures(Rows):
         """(n,) float64 one of `FEATURE_NAMES`."""
         return self.profile[:, FEATURE_NAMES.index(name)]
 
-    def repeat(self, times: int) -> "KernelFeatures":
-        """Repeat the first row."""
-        return self.rows(np.zeros(times, np.int64))
-
     @property
     def item_bytes(self) -> Floats:
         """(n,) float64 bytes moved per work-item."""
@@ -159,13 +155,8 @@ def side_length(items: float, dimensions: int) -> float:
 
 
 def counts_at_size(work: Floats, items: Floats) -> Floats:
-    """(n, NUM_KINDS) float64 log1p of a thread's work of each kind at (n,) data items."""
-    return _interpolate([part[:, :NUM_KINDS] for part in np.hsplit(work, len(_DATA_ITEMS))], items)
-
-
-def cycles_at_size(work: Floats, items: Floats) -> Floats:
-    """(n, len(CYCLE_KINDS)) float64 cycles of a thread at (n,) data items."""
-    return np.expm1(_interpolate([part[:, NUM_KINDS:] for part in np.hsplit(work, len(_DATA_ITEMS))], items))
+    """(n, NUM_KINDS + len(CYCLE_KINDS)) float64 log1p of a thread's work of each kind, and cycles, at (n,) items."""
+    return _interpolate(np.hsplit(work, len(_DATA_ITEMS)), items)
 
 
 def work_at_size(work: Floats, items: Floats) -> Floats:
@@ -195,7 +186,7 @@ def code_columns(features: KernelFeatures) -> Floats:
 def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
     """(n, NUM_COLUMNS) float64 of n kernels at (n, 3) bytes, work-group and global sizes, NaN if unknown."""
     transfer, group, items = complete_sizes(features, sizes).T
-    counts = counts_at_size(features.work, items)
+    counts = counts_at_size(features.work, items)[:, :NUM_KINDS]
     amounts = np.expm1(counts)
     shares = amounts / np.maximum(amounts.sum(axis=1, keepdims=True), 1e-9)
     code = code_columns(features)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ncc.arrays import Floats, Ints
-from ncc.errors import InputError
 from ncc.kernels.measure.table import LaunchTimes
 from ncc.learning.heads.folds import balanced_folds
 from ncc.learning.heads.trees import Boosted, trees_of
@@ -47,7 +46,14 @@ from ncc.tasks.devices.head import (
     sign_probability,
     standardize,
 )
-from ncc.tasks.devices.physics import LAUNCH_TERMS, PUBLISHED_TERMS, MachineModel, fit_machine, launch_terms
+from ncc.tasks.devices.physics import (
+    LAUNCH_TERMS,
+    PUBLISHED_TERMS,
+    MachineModel,
+    fit_machine,
+    launch_terms,
+    targets_of,
+)
 from ncc.tasks.devices.published import CLGEN
 
 Model = Literal["gp", "trees", "lstm"]
@@ -84,9 +90,6 @@ def fit_times(
     """Fit a head to launches of four kernels or more; of the published ones CLgen's have an expert of their own."""
     # CLgen's times count all transfers, as users expect, and those of own tables do: the machine model follows from
     # them, and the expert of the suites answers only for nearly identical kernels
-    kernels = table.groups("kernel")
-    if len(set(kernels)) < _FOLDS:
-        raise InputError(f"{len(set(kernels))} kernels; expected at least {_FOLDS} to learn from")
     owner = np.where(table.suite == CLGEN, CLGEN, "suites") if published else np.full(len(table), "all")
     names = list(dict.fromkeys(owner.tolist()))
     terms = launch_terms(features, table.sizes)
@@ -115,7 +118,7 @@ class LaunchSamples:
 
     table: LaunchTimes  # the n launches
     columns: Floats  # (n, NUM_COLUMNS) float64
-    targets: Floats  # (n, d) float64, see `targets_of`
+    targets: Floats  # (n, d) float64, see `ncc.tasks.devices.physics.targets_of`
     base: Floats  # (n, d) float64 targets of the machine model if models learn its residual; else 0
     sequences: NDArray[np.object_]  # (n,) of vectors of statements
     launched: bool  # true if models learn that, and processes and trees read a thread's work at the launch
@@ -123,7 +126,10 @@ class LaunchSamples:
     @classmethod
     def of(cls, table: LaunchTimes, features: KernelFeatures, machine: MachineModel | None) -> "LaunchSamples":
         """Launches of a table, beside the machine model whose residual is learned, if any."""
-        columns, targets = np.nan_to_num(launch_columns(features, table.sizes), posinf=0, neginf=0), targets_of(table)
+        columns, targets = (
+            np.nan_to_num(launch_columns(features, table.sizes), posinf=0, neginf=0),
+            targets_of(table.log_times),
+        )
         base = machine.targets(launch_terms(features, table.sizes)) if machine else np.zeros_like(targets)
         return cls(table, columns, targets, base, features.sequences, machine is not None)
 
@@ -138,12 +144,6 @@ class LaunchSamples:
         if kind == "gp":
             return _fit_process(columns, compressed, seed, "launch" if self.launched else "code")
         return _fit_lstm(columns, self.sequences[rows], compressed, seed)
-
-
-def targets_of(table: LaunchTimes) -> Floats:
-    """(n, d) float64: mean log time, and by how much each device but the first is faster than that."""
-    logs = table.log_times
-    return np.hstack([logs.mean(axis=1, keepdims=True), logs[:, :1] - logs[:, 1:]])
 
 
 def _fit_process(columns: Floats, targets: Floats, seed: int, covariance: str) -> GaussianProcess:
@@ -207,10 +207,11 @@ def _fit_lstm(columns: Floats, sequences: NDArray[np.object_], targets: Floats, 
 
 
 class FoldPrediction(NamedTuple):
-    """Rows held out, their predicted targets, their distance from the rest, and the model that predicted."""
+    """Rows held out, predicted targets, largest errors of log ratios, distances from the rest, and the model."""
 
     rows: Ints
     predicted: Floats
+    wrong: Floats
     distance: Floats
     model: TimesModel
 
@@ -245,16 +246,17 @@ def predict_held_out(samples: LaunchSamples, train: Any, test: Any, kind: Model,
     predicted = predict_targets(model, samples.columns[test], samples.sequences[test])
     if samples.launched:
         predicted = correct(samples.base[test], predicted, distance)
-    return FoldPrediction(test, predicted, distance, model)
+    wrong = np.abs(samples.targets[test, 1:] - predicted[:, 1:]).max(axis=1)
+    return FoldPrediction(test, predicted, wrong, distance, model)
 
 
 def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Model, seed: int) -> Expert:
     columns, targets, logs = samples.columns, samples.targets, samples.table.log_times
     held_out = cross_validate(samples, kind, seed)
-    rows, predicted, _ = _joined(held_out.kernels)
+    rows, predicted, _, _ = _joined(held_out.kernels)
     names, first = np.unique(samples.table.groups("kernel"), return_index=True)
-    familiar = _in_domain_radius(held_out, targets)
-    farthest = float(np.median(_joined(held_out.suites)[2])) if held_out.suites else 0.0
+    familiar = _in_domain_radius(held_out)
+    farthest = float(np.median(_joined(held_out.suites)[3])) if held_out.suites else 0.0
     return Expert(
         source=source,
         model=samples.fit(kind, slice(None), seed),
@@ -271,22 +273,16 @@ def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Mode
     )
 
 
-def _joined(parts: list[FoldPrediction]) -> tuple[Ints, Floats, Floats]:
-    """Rows, predictions and distances of all parts."""
-    rows, predicted, distance, _ = zip(*parts, strict=True)
-    return np.concatenate(rows), np.concatenate(predicted), np.concatenate(distance)
+def _joined(parts: list[FoldPrediction]) -> tuple[Any, ...]:
+    """Rows, predictions, errors and distances of all parts."""
+    return tuple(np.concatenate(arrays) for arrays in list(zip(*parts, strict=True))[:-1])
 
 
-def _in_domain_radius(held_out: OutOfFold, targets: Floats) -> float:
+def _in_domain_radius(held_out: OutOfFold) -> float:
     """Distance up to which errors are no larger than on kernels held out, and no farther than most of these are."""
-
-    def distances_and_errors(parts: list[FoldPrediction]) -> tuple[Floats, Floats]:
-        rows, predicted, distance = _joined(parts)
-        return distance, np.abs(targets[rows, 1:] - predicted[:, 1:]).max(axis=1)
-
-    distance, wrong = distances_and_errors(held_out.kernels)
+    _, _, wrong, distance = _joined(held_out.kernels)
     usual, largest = np.quantile(wrong, INTERVAL), float(np.quantile(distance, 0.9))
-    distance, wrong = distances_and_errors([*held_out.kernels, *held_out.suites])
+    _, _, wrong, distance = _joined([*held_out.kernels, *held_out.suites])
     order = np.argsort(distance, kind="stable")
     for rows in np.array_split(order, _BINS) if held_out.suites else ():
         if np.quantile(wrong[rows], INTERVAL) > _WORSE * usual:
@@ -297,7 +293,7 @@ def _in_domain_radius(held_out: OutOfFold, targets: Floats) -> float:
 
 def _blend_range(parts: list[FoldPrediction], targets: Floats, machine: Floats, familiar: float) -> tuple[float, float]:
     """Where the machine model takes over: after familiar rows if it errs less than the model there, else after all."""
-    rows, predicted, distance = _joined(parts)
+    rows, predicted, _, distance = _joined(parts)
     far = distance > 2 * familiar
     wrong = [
         np.median(np.abs(each[far, 1:] - targets[rows[far], 1:])) for each in (predicted, machine[rows]) if far.any()
@@ -340,7 +336,7 @@ def _machine_model_errors(machine: MachineModel, table: LaunchTimes, terms: Floa
     suites = [rows for rows in suites if len(rows) >= _MIN_GROUP]
     if len(suites) < _MIN_SUITES:
         return replace(machine, ratio_shrinkage=_PRIOR_SLOPE), _prior_errors(len(table.devices), 1.0, _PRIOR_SHARPNESS)
-    targets, logs, predicted = targets_of(table), table.log_times, machine.targets(terms)
+    targets, logs, predicted = targets_of(table.log_times), table.log_times, machine.targets(terms)
     slope = float(np.median([_slope(predicted[rows], targets[rows]) for rows in suites]))
     machine = replace(machine, ratio_shrinkage=float(np.clip(slope, _PRIOR_SLOPE, 1)))
     predicted = machine.targets(terms)

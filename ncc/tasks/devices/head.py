@@ -132,12 +132,10 @@ class GaussianProcess:
         """(n, k) float64 the columns that the process reads."""
         return standardize(columns[:, COVARIANCES[self.covariance][0]], self.mean, self.scale)
 
-    def predict(self, columns: Floats, _sequences: NDArray[np.object_] | None = None) -> Floats:
-        """(n, targets) float64."""
+    def predict(self, columns: Floats) -> Floats:
+        """(n, targets) float64, ratios compressed."""
         covariance = covariance_of(self.standardize(columns), self.points, self.covariance)
-        result: Floats = self.base + covariance @ self.weights
-        result[:, 1:] = expand_ratio(result[:, 1:])
-        return result
+        return np.asarray(self.base + covariance @ self.weights)
 
 
 def covariance_of(a: Floats, b: Floats, name: str = "code") -> Floats:
@@ -169,7 +167,7 @@ class LSTMTimes:
         return self.ensemble.members[0].head.num_outputs
 
     def predict(self, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
-        """(n, targets) float64 from (n, NUM_COLUMNS) and (n,) of (time, dim) float32 vectors of statements."""
+        """(n, targets) float64, ratios compressed, from (n, NUM_COLUMNS) and (n,) of (time, dim) float32 vectors."""
         auxiliary = standardize(columns[:, LAUNCH], self.mean, self.scale).astype(np.float32)
         result = np.empty((len(columns), self.num_targets))
         kernels, owner = distinct_kernels(sequences)
@@ -178,22 +176,16 @@ class LSTMTimes:
             # a kernel without any statement has no vectors
             encoded = self.ensemble.encode(kernel if len(kernel) else np.zeros((1, kernel.shape[1]), np.float32))
             result[rows] = self.ensemble.outputs(encoded, auxiliary[rows]).mean(axis=0)
-        result[:, 1:] = expand_ratio(result[:, 1:])
         return result
 
 
 def distinct_kernels(sequences: NDArray[np.object_]) -> tuple[list[Floats32], Ints]:
     """Distinct sequences, cut to what is read, and each row's index among them, (n,)."""
-    indices: dict[bytes, int] = {}
-    kernels: list[Floats32] = []
-    seen: dict[int, int] = {}
-    for sequence in sequences:
-        if id(sequence) not in seen:
-            kernel = sequence[:LONGEST_READ]
-            index = seen[id(sequence)] = indices.setdefault(kernel.tobytes(), len(kernels))
-            if index == len(kernels):
-                kernels.append(kernel)
-    return kernels, np.array([seen[id(sequence)] for sequence in sequences])
+    kernels = {id(sequence): sequence[:LONGEST_READ] for sequence in sequences}
+    distinct = {kernel.tobytes(): kernel for kernel in kernels.values()}
+    index = {key: position for position, key in enumerate(distinct)}
+    owner = {name: index[kernel.tobytes()] for name, kernel in kernels.items()}
+    return list(distinct.values()), np.array([owner[id(sequence)] for sequence in sequences])
 
 
 TimesModel = Boosted | GaussianProcess | LSTMTimes
@@ -202,7 +194,11 @@ _Distance = Annotated[float, Meta(ge=1e-3, le=_MAX_VALUE)]
 
 def predict_targets(model: TimesModel, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
     """(n, targets) float64 of any model; see `LSTMTimes.predict`."""
-    return model.predict(columns) if isinstance(model, Boosted) else model.predict(columns, sequences)
+    if isinstance(model, Boosted):
+        return model.predict(columns)
+    result = model.predict(columns, sequences) if isinstance(model, LSTMTimes) else model.predict(columns)
+    result[:, 1:] = expand_ratio(result[:, 1:])
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +312,7 @@ def log_times(targets: Floats) -> Floats:
 class TimesHead:
     """Everything that predicts times."""
 
-    devices: Annotated[tuple[str, ...], Meta(min_length=2)]
+    devices: Annotated[tuple[str, ...], Meta(min_length=2), DISTINCT]
     experts: tuple[Expert, ...]  # one per source
     machine: MachineModel
     machine_model_errors: Errors  # its errors on kernels from elsewhere
@@ -327,8 +323,8 @@ class TimesHead:
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
-        if not self.experts or len(set(self.devices)) < len(self.devices):
-            raise InputError(f"{len(self.experts)} experts for devices {self.devices!r:.80}")
+        if not self.experts:
+            raise InputError("no experts")
         models = [expert.model for expert in self.experts]
         errors = [self.machine_model_errors]
         errors += [each for expert in self.experts for each in (expert.errors_in_domain, expert.errors_out_of_domain)]
@@ -364,7 +360,7 @@ class TimesHead:
             check_sizes(None if np.isnan(transfer) else transfer, wgsize)
         rest = [np.nan if size is None else size for size in (wgsize, global_size)]
         sizes = np.array([[transfer, *rest] for transfer in moved])
-        return self.predict(features.repeat(len(sizes)), sizes)
+        return self.predict(features.rows(np.zeros(len(sizes), np.int64)), sizes)
 
     def predict(self, features: KernelFeatures, sizes: Floats, source: str | None = None) -> list[DevicePrediction]:
         """Predict for n launches, sizes as for `launch_columns`; a source's expert alone answers as it measured."""

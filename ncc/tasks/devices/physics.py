@@ -16,7 +16,7 @@ from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
 from ncc.kernels.cpu_cost import CYCLE_KINDS
 from ncc.learning.heads.files import Stored
-from ncc.tasks.devices.features import KernelFeatures, complete_sizes, cycles_at_size, work_at_size
+from ncc.tasks.devices.features import NUM_KINDS, KernelFeatures, complete_sizes, counts_at_size, work_at_size
 
 if TYPE_CHECKING:
     from ncc.kernels.measure.table import LaunchTimes
@@ -45,7 +45,7 @@ def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
     items = np.where(np.isfinite(sizes[:, 2]) | (features.feature("dimensions") > 0), items, 1)[:, None]
     work = work_at_size(features.work, data)
     alone = work[:, 0] + _COSTLY * work[:, 1] + _BYTES * work[:, 2]
-    cycles = items * cycles_at_size(features.work, data)
+    cycles = items * np.expm1(counts_at_size(features.work, data)[:, NUM_KINDS:])
     return np.column_stack([np.ones(len(data)), moved, items * work, alone, cycles])
 
 
@@ -70,8 +70,14 @@ class MachineModel:
 
     def targets(self, terms: Floats) -> Floats:
         """(n, devices) float64: mean log time, and by how much each device but the first is faster."""
-        logs = self.log_times(terms)
-        return np.hstack([logs.mean(axis=1, keepdims=True), self.ratio_shrinkage * (logs[:, :1] - logs[:, 1:])])
+        targets = targets_of(self.log_times(terms))
+        targets[:, 1:] *= self.ratio_shrinkage
+        return targets
+
+
+def targets_of(log_times: Floats) -> Floats:
+    """(n, d) float64 of such log times: their mean, and by how much each device but the first is faster than that."""
+    return np.hstack([log_times.mean(axis=1, keepdims=True), log_times[:, :1] - log_times[:, 1:]])
 
 
 def fit_machine(table: "LaunchTimes", terms: Floats, known: Ints) -> MachineModel:

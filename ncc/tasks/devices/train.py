@@ -17,8 +17,9 @@ from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.folds import balanced_folds
 from ncc.system.files.writing import check_folder
 from ncc.tasks.devices.features import KernelFeatures, kernel_features
-from ncc.tasks.devices.fit import MODELS, Model, fit_times, targets_of
+from ncc.tasks.devices.fit import MODELS, Model, fit_times
 from ncc.tasks.devices.head import Platform, TimesHead, save_device_head
+from ncc.tasks.devices.physics import targets_of
 from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, Launches, clgen_launches, combine, suite_launches
 
@@ -152,7 +153,7 @@ def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction
     """
     rows = np.array(sorted(predictions))
     said = [predictions[row] for row in rows.tolist()]
-    logs, measured = table.log_times[rows], targets_of(table)[rows, 1:].max(axis=1)
+    logs, measured = table.log_times[rows], targets_of(table.log_times)[rows, 1:].max(axis=1)
     ratio, confidence = np.array([(one.log_ratio, one.confidence) for one in said]).T
     low, high = np.log([one.interval for one in said]).T
     times = np.log([[time[0] for time in (one.times_ms or {}).values()] for one in said])

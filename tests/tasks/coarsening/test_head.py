@@ -51,7 +51,6 @@ def test_log_speedups_are_lines() -> None:
         ("slope", np.ones((3, 2))),
         ("interval_quantiles", np.array([2.0, 1.0])),
         ("factors", (2, 4, 8)),
-        ("devices", ("old", "old")),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(noun: str, value: object) -> None:
