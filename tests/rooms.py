@@ -163,7 +163,6 @@ from ncc.tasks.classification.train import (
 )
 from ncc.tasks.coarsening.features import divergent_share
 from ncc.tasks.coarsening.head import LineHead, load_coarsening_head, save_coarsening_head
-from ncc.tasks.coarsening.head import LSTMHead as LSTMCoarseningHead
 from ncc.tasks.coarsening.samples import (
     DEVICES,
     FACTORS,
@@ -189,7 +188,6 @@ from ncc.tasks.devices.head import (
     TimesHead,
     load_device_head,
 )
-from ncc.tasks.devices.physics import LAUNCH_TERMS, NUM_TERMS, PRIORS, PUBLISHED_TERMS, MachineModel, fit_machine
 from ncc.tasks.devices.published import load_legacy_ir
 from ncc.tasks.devices.train import train_devmap
 from ncc.tasks.gpus.host import HostCode, call_known, evaluate_expression, host_arguments, split_arguments

@@ -44,20 +44,6 @@ def test_log_speedups_are_lines() -> None:
         head().speedups(0.0, "newest")
 
 
-@pytest.mark.parametrize(
-    ("noun", "value"),
-    [
-        ("offset", np.ones((2, 3))),
-        ("slope", np.ones((3, 2))),
-        ("interval_quantiles", np.array([2.0, 1.0])),
-        ("factors", (2, 4, 8)),
-    ],
-)
-def test_parts_that_do_not_fit_are_refused(noun: str, value: object) -> None:
-    with refuses(InputError, noun):
-        head(**{noun: value})
-
-
 def test_a_constant_says_that_it_is_one(tmp_path) -> None:
     shipped = load_coarsening_head()
     assert isinstance(shipped, LineHead)

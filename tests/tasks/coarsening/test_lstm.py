@@ -14,7 +14,6 @@ from tests.rooms import (
     Embedding,
     EncoderConfig,
     HeadConfig,
-    LSTMCoarseningHead,
     LSTMCoarseningTraining,
     TrainingConfig,
     Vocabulary,
@@ -57,7 +56,7 @@ def _fit(training: LSTMCoarseningTraining, rows: range, seed: int, embedding: Em
 
 
 @pytest.fixture(scope="module")
-def fitted() -> tuple[LSTMCoarseningHead, list[np.ndarray]]:
+def fitted() -> tuple:
     return _fit(SMALL, range(16, 48), 0)
 
 
