@@ -92,24 +92,17 @@ def _add_strides(a: float, b: float) -> float:
 
 
 def _multiply(inst: Instruction, strides: list[float]) -> float:
-    if any(math.isnan(value) for value in strides):
+    """A product, or a shift to the left."""
+    is_shift = inst.opcode == "shl"
+    if any(math.isnan(value) for value in strides) or (is_shift and strides[1]):
         return math.nan
     if not any(strides):
         return 0.0
-    constant = inst.constant if inst.operands[1] < 0 else None
-    if constant is not None:
-        return strides[0] * constant if constant else 0.0
-    # thread number times what is the same in all threads; its square is not linear
-    return math.inf if 0.0 in strides else math.nan
-
-
-def _shift_up(inst: Instruction, strides: list[float]) -> float:
-    if math.isnan(strides[0]) or strides[1] != 0:
-        return math.nan
-    if strides[0] == 0:
-        return 0.0
-    constant = inst.constant if inst.operands[1] < 0 else None
-    return math.inf if constant is None else strides[0] * 2.0 ** min(constant, 62)
+    if inst.operands[1] >= 0 or inst.constant is None:
+        # thread number times what is the same in all threads; its square is not linear
+        return math.inf if 0.0 in strides else math.nan
+    factor = 2.0 ** min(inst.constant, 62) if is_shift else inst.constant
+    return strides[0] * factor if factor else 0.0
 
 
 def _shift_down(inst: Instruction, strides: list[float]) -> float:
@@ -153,11 +146,10 @@ _STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {
         ("urem", "srem", "and"),
         lambda inst, strides: strides[0] if inst.operands[1] < 0 or not any(strides) else math.nan,
     ),
-    **dict.fromkeys(("mul", "fmul"), _multiply),
+    **dict.fromkeys(("mul", "fmul", "shl"), _multiply),
     **dict.fromkeys(("ashr", "lshr"), _shift_down),
     # what an atomic operation finds: each thread what another one left
     **dict.fromkeys(("cmpxchg", "atomicrmw"), lambda *_: math.nan),
-    "shl": _shift_up,
     "select": lambda _, strides: _join_strides(strides[1:]) if strides[0] == 0 else math.nan,
     "getelementptr": _address,
     "alloca": lambda *_: 0.0,

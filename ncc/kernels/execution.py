@@ -243,12 +243,15 @@ class Execution:
                     if argument >= 0 and np.isfinite(other).all() and np.ptp(other) > 0:
                         self.inferred[argument] = max(self.inferred.get(argument, 0.0), float(other.max()) + 1)
 
+    def _uncast(self, node: int) -> int:
+        """What a value is except for its width."""
+        while (inst := definition(self.module, node)) and inst.opcode in _CASTS:
+            node = inst.operands[0]
+        return node
+
     def _argument_behind(self, node: int) -> int:
         """The argument, not known, that a value is except for its width, or -1."""
-        while inst := definition(self.module, node):
-            if inst.opcode not in _CASTS:
-                return -1
-            node = inst.operands[0]
+        node = self._uncast(node)
         return node if node in self.arguments and node not in self.values else -1
 
     def _enter(self, loop: Loop) -> None:
@@ -333,19 +336,12 @@ class Execution:
 
     def _counter_behind(self, node: int, counters: dict[int, _Counter]) -> tuple[int, bool]:
         """The counter that a value is, except for its width, and whether it is one step on; -1 if it is none."""
-        is_advanced = False
-        for _ in range(4):
-            if node in counters:
-                return node, is_advanced
-            inst = definition(self.module, node)
-            if inst and inst.opcode in _CASTS:
-                node = inst.operands[0]
-            elif inst and inst.opcode in _STEPS and not is_advanced:
-                is_advanced = True
-                node = next((operand for operand in inst.operands if operand in counters), -1)
-            else:
-                break
-        return -1, False
+        node = self._uncast(node)
+        if node in counters:
+            return node, False
+        inst = definition(self.module, node)
+        stepped = inst.operands if inst and inst.opcode in _STEPS else []
+        return next(((operand, True) for operand in stepped if operand in counters), (-1, False))
 
     def signs(self) -> list[NDArray[np.int8]]:
         """For each comparison whether one number is below, equal or above the other, (n,) int8; 2 if unknown."""
