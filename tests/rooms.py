@@ -30,10 +30,10 @@ from ncc.ir.reader.objects import is_bitcode
 from ncc.ir.reader.optimized import modern_text, optimize_if_needed
 from ncc.ir.reader.reader import print_canonically, read_module
 from ncc.kernels.addresses import access_pattern, thread_strides
-from ncc.kernels.control_flow import Loop, branch_probability, find_loops, successors
+from ncc.kernels.control_flow import branch_probability, find_loops
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
-from ncc.kernels.instructions import Instruction, decode, size_of_type
+from ncc.kernels.instructions import Instruction, decode
 from ncc.kernels.launch import Launch
 from ncc.kernels.measure.arguments import (
     Argument,

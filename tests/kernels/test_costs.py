@@ -1,9 +1,9 @@
-"""Floating-point and integer operations as a card counts them."""
+"""Floating-point and integer operations as a card counts them, and how likely a condition holds that is not known."""
 
 import pytest
 
 import ncc
-from tests.rooms import Instruction, decode, flops_of, integer_operations_of
+from tests.rooms import Instruction, branch_probability, decode, flops_of, integer_operations_of
 
 _IR = """
 declare float @llvm.sqrt.f32(float)
@@ -57,3 +57,22 @@ def test_operations_count_as_the_instructions_that_they_become(statement, flops)
 )
 def test_integer_operations_count_as_instructions(statement, operations):
     assert integer_operations_of(_decoded(statement)) == operations
+
+
+@pytest.mark.parametrize(
+    ("condition", "share"),
+    [
+        ("fcmp uno float %x, 0.000000e+00", 0.01),
+        ("icmp eq i32 %i, 7", 0.1),
+        ("icmp ne i32 %i, 7", 0.9),
+        ("icmp slt i32 %i, 0", 0.1),
+        ("icmp slt i32 %i, 1", 0.1),
+        ("icmp sgt i32 %i, 0", 0.9),
+        ("icmp eq i32 %i, 0", 0.5),
+        ("icmp slt i32 %i, 100", 0.5),
+        ("fcmp olt float %x, 0.000000e+00", 0.1),
+    ],
+)
+def test_what_is_compared_tells_how_likely_a_branch_is(condition, share):
+    compare = _decoded(condition)
+    assert branch_probability(compare.module, compare.result) == share

@@ -9,9 +9,7 @@ from tests.rooms import (
     Module,
     NodeKind,
     compile_source,
-    decode,
     read_module,
-    size_of_type,
     thread_strides,
 )
 
@@ -142,6 +140,11 @@ def test_one_operation(line: str, stride: float) -> None:
         ("<{ i8, [4 x i16] }>, ptr %p, i64 0, i32 1, i64 %gid", 2),
         ("i8, ptr %p, i64 %gid", 1),
         ("float, ptr %p, i64 %n", 0),
+        ("half, ptr %p, i64 %gid", 2),
+        ("x86_fp80, ptr %p, i64 %gid", 16),
+        ("{ i32, [2 x { i8, double }] }, ptr %p, i64 %gid", 22),
+        ("[0 x float], ptr %p, i64 %gid", 0),
+        (f"[{2**63} x [{2**63} x double]], ptr %p, i64 %gid", 2.0**62),
     ],
 )
 def test_addresses(address: str, stride: float) -> None:
@@ -261,15 +264,6 @@ define i64 @never() {
     assert stride_of("  %v = call i64 @never()", more) == 0
 
 
-def test_strides_of_arguments_can_be_given() -> None:
-    module = read_module(b"define i64 @f(i64 %a, i64 %b) {\n  %v = add i64 %a, %b\n  ret i64 %v\n}\n")
-    a, b = module.operand[:2].tolist()
-    v = int(module.result[1])
-    assert thread_strides(module, 0)[v] == 0
-    assert thread_strides(module, 0, {a: 3.0})[v] == 3
-    assert math.isnan(thread_strides(module, 0, {a: 3.0, b: math.nan})[v])
-
-
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O3"])
 def test_the_compilers_ir(level: str) -> None:
     source = b"""kernel void f(global float *row, global float *column, global int *index, int n) {
@@ -285,29 +279,3 @@ def test_the_compilers_ir(level: str) -> None:
             pointer = int(module.operand[module.operand_start[statement + 1] - 1])
             accesses.append(float(found[pointer]))
     assert accesses == pytest.approx([math.inf, math.nan, 0, 4], nan_ok=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "num_bytes"),
-    [
-        ("i1", 1), ("i8", 1), ("i64", 8), ("half", 2), ("float", 4), ("double", 8), ("x86_fp80", 16), ("ptr", 8),
-        ("ptr addrspace(3)", 8), ("[4 x i32]", 16), ("<3 x float>", 12), ("[2 x [3 x <2 x double>]]", 96),
-        ("{ i32, [2 x { i8, double }] }", 22), ("<{ i8, i32 }>", 5), ("{...}", 8), ("{ i32, {...} }", 8), ("{}", 8),
-        (" float ", 4), ("[0 x float]", 0), ("token", 8), (f"[{2**63} x [{2**63} x double]]", 2.0**62),
-    ],
-)  # fmt: skip
-def test_size_of_type(text: str, num_bytes: float) -> None:
-    assert size_of_type(text) == num_bytes
-
-
-def test_constant_operand_and_callee_name() -> None:
-    module = kernel("""
-  %a = add i64 %n, -42, !dbg !9
-  %b = add i64 42, %n
-  %d = fmul float %x, 2.0
-  %e = call float @_Z3sinf(float %x)
-  %g = call float %p(float %x)
-  ret void""")
-    body = decode(module, 0)[1:]
-    assert [one.constant for one in body[:3]] == [-42, None, None]
-    assert [one.callee for one in body[:5]] == ["", "", "", "_Z3sinf", ""]
