@@ -139,9 +139,8 @@ class _Function:
         ]
         for phi in (inst for inst, _ in self.blocks[loop.header] if inst.opcode == "phi"):
             self.steps_left -= len(steps)
-            if self.steps_left < 0:
-                break
-            longest = max(longest, recurrence_latency(steps, phi))
+            if self.steps_left >= 0:
+                longest = max(longest, recurrence_latency(steps, phi))
         return longest
 
 

@@ -278,21 +278,16 @@ def element_type(text: str, index: int | None) -> str:
 
 def leading_type(text: str) -> str:
     """The type that a text begins with: all before the first blank or comma that stands outside of brackets."""
-    depth = 0
-    for position, character in enumerate(text):
-        depth += (character in "{[<(") - (character in "}]>)")
-        if character in " ," and depth == 0:
-            return text[:position]
-    return text
+    return split_fields(text, separators=" ,")[0]
 
 
-def split_fields(text: str, brackets: str = "{[<(}]>)") -> list[str]:
-    """Split a text at the commas that stand outside of brackets; no blanks are left around the parts."""
+def split_fields(text: str, brackets: str = "{[<(}]>)", separators: str = ",") -> list[str]:
+    """Split a text at the separators that stand outside of brackets; no blanks are left around the parts."""
     opening, closing = brackets[: len(brackets) // 2], brackets[len(brackets) // 2 :]
     parts, depth, start = [], 0, 0
     for position, character in enumerate(text):
         depth += (character in opening) - (character in closing)
-        if character == "," and depth == 0:
+        if character in separators and depth == 0:
             parts.append(text[start:position].strip())
             start = position + 1
     return [*parts, text[start:].strip()]

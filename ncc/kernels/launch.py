@@ -48,10 +48,8 @@ class Launch:
         """A launch with sizes of one, two or three dimensions; one dimension may be a number."""
         sizes = [tuple(given) if isinstance(given, Iterable) else (given,) for given in (grid, block)]
         for name, dimensions in zip(_LIMITS, sizes, strict=True):
-            if not all(isinstance(size, Integral) for size in dimensions):
-                raise InputError(f"{name} is {dimensions!r:.80}; expected whole numbers, such as (64, 16)")
-            if not 1 <= len(dimensions) <= 3:
-                raise InputError(f"{name} has {len(dimensions)} sizes; expected 1 to 3, such as 1024 or 64,16")
+            if not 1 <= len(dimensions) <= 3 or not all(isinstance(size, Integral) for size in dimensions):
+                raise InputError(f"{name} is {dimensions!r:.80}; expected 1 to 3 whole numbers, such as (64, 16)")
         (x, y, z, *_), (u, v, w, *_) = ((*dimensions, 1, 1) for dimensions in sizes)
         return cls((x, y, z), (u, v, w), arguments)
 
