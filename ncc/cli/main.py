@@ -195,8 +195,8 @@ def run_verb(command: Command, *, as_json: bool = False, require_confinement: bo
             if answer:
                 _print(answer, as_json)
     except KeyboardInterrupt:
-        hint = "; give the command again to go on" if command.resumes else ""
-        exit_with_error(f"stopped{hint}", code=_INTERRUPTED)
+        hint = "; run the same command again to resume" if command.resumes else ""
+        exit_with_error(f"interrupted{hint}", code=_INTERRUPTED)
 
 
 def _print(answer: Answer, as_json: bool) -> None:

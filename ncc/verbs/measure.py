@@ -12,19 +12,12 @@ if TYPE_CHECKING:
     from ncc.kernels.measure.sweep import Measurements
     from ncc.tasks.devices.head import TimesHead
 
-    Kernels = Sequence[str | Path]
-    MeasuredKernels = Sequence[str | Path]
-    Devices = Sequence[str]
-    Sizes = str | Sequence[int]
-    Wgsizes = str | Sequence[int]
-    Table = str | Path
-else:
-    Kernels = Annotated[Sequence[str], Words(metavar="PATH")]
-    MeasuredKernels = Annotated[Sequence[str], Words(metavar="[KERNEL...]")]
-    Devices = Annotated[Sequence[str], Words(metavar="NAME")]
-    Sizes = Annotated[str, Words(metavar="A:B|A,B")]
-    Wgsizes = Annotated[str, Words(metavar="A,B")]
-    Table = Annotated[Path, Words(metavar="TABLE.parquet", option=("-o", "--output"))]
+Kernels = Annotated[Sequence[Path | str], Words(metavar="PATH")]
+MeasuredKernels = Annotated[Sequence[Path | str], Words(metavar="[KERNEL...]")]
+Devices = Annotated[Sequence[str], Words(metavar="NAME")]
+Sizes = Annotated[str | Sequence[int], Words(metavar="A:B|A,B")]
+Wgsizes = Annotated[str | Sequence[int], Words(metavar="A,B")]
+Table = Annotated[Path | str, Words(metavar="TABLE.parquet", option=("-o", "--output"))]
 
 
 @defined_in("ncc.kernels.measure.opencl")
@@ -87,7 +80,7 @@ def measure_kernels(
 
 measure_command = Command(
     run=measure_kernels,
-    show=lambda table: Answer(text=table.to_text(), json=table.to_dict(), is_failed=not table.num_rows),
+    show=lambda table: Answer(text=[table.summary()], json=table.to_dict(), is_failed=not table.num_rows),
     has_json=True,
     compiles=False,
     resumes=True,

@@ -16,7 +16,7 @@ from ncc.verbs.types import (
     Jobs,
     OutputFile,
     PathLike,
-    Pooling,
+    PoolingLike,
     Progress,
     Words,
     command,
@@ -27,11 +27,8 @@ if TYPE_CHECKING:
     from ncc.tasks.search.duplicates import Duplicates
     from ncc.tasks.search.index import Index, SearchResult
 
-    Places = PathLike | Sequence[PathLike]
-    IndexFolder = PathLike
-else:
-    Places = Annotated[list[str], Words(metavar="FOLDER...", help="Folder, file or glob.")]
-    IndexFolder = Annotated[Path, Words(metavar="INDEX", option=("-o", "--output"))]
+Places = Annotated[Sequence[PathLike] | PathLike, Words(metavar="FOLDER...", help="Folder, file or glob.")]
+IndexFolder = Annotated[PathLike, Words(metavar="INDEX", option=("-o", "--output"))]
 
 
 @defined_in("ncc.tasks.search.build")
@@ -40,7 +37,7 @@ def index(
     output: IndexFolder,
     *,
     options: Compiling | None = None,
-    pooling: Pooling | None = None,
+    pooling: PoolingLike | None = None,
     embedding: EmbeddingLike | None = None,
     encoder: EncoderLike | None = None,
     jobs: Jobs = 1,

@@ -1,7 +1,6 @@
 """Making models: ``ncc corpus build`` and ``ncc train``."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -40,17 +39,11 @@ if TYPE_CHECKING:
     from ncc.tasks.devices.head import TimesHead
     from ncc.tasks.gpus.head import GpuHead
 
-    Paths = Sequence[str | Path]
-    Clangs = Sequence[str | Path]
-    Programs = str | Path
-    LaunchTable = str | Path
-    EmbeddingOrShipped = EmbeddingLike
-else:
-    Paths = Annotated[Sequence[Path], Words(metavar="CORPUS...")]
-    Clangs = Annotated[Sequence[Path], Words(metavar="CLANG", option=("--with-clang",))]
-    Programs = Annotated[Path, Words(metavar="[FOLDER]", is_argument=True)]
-    LaunchTable = Annotated[Path, Words(metavar="[TABLE]", is_argument=True)]
-    EmbeddingOrShipped = Annotated[str, Words(metavar="FOLDER|shipped")]
+Paths = Annotated[Sequence[Path | str], Words(metavar="CORPUS...")]
+Clangs = Annotated[Sequence[Path | str], Words(metavar="CLANG", option=("--with-clang",))]
+Programs = Annotated[Path | str, Words(metavar="[FOLDER]", is_argument=True)]
+LaunchTable = Annotated[Path | str, Words(metavar="[TABLE]", is_argument=True)]
+EmbeddingOrShipped = Annotated[EmbeddingLike, Words(metavar="FOLDER|shipped")]
 
 _IN_PYTHON = Words(is_option=False)
 
@@ -68,9 +61,22 @@ ClassifierOptions = Annotated[
 ]
 
 
-def card_answer(model: Any) -> Answer:
-    """The card of a model that was trained."""
-    return Answer(text=json.dumps(dict(model.card), indent=1))
+def card_answer(model: Any, card: Mapping[str, Any] | None = None) -> Answer:
+    """A model that was trained, and its card."""
+    from ncc.system.files.summaries import Summary
+
+    card = model.card if card is None else card
+    width = max(map(len, card), default=0) + 2
+    details = [(name.replace("_", " ").ljust(width), [_shown(value)]) for name, value in card.items()]
+    return Answer(text=[Summary(verdict=repr(model), details=details)])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_shown(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return " ".join(map(_shown, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 @defined_in("ncc.learning.corpus.build")
@@ -157,7 +163,7 @@ def _embedding_card(embedding: "Embedding") -> Answer:
     if not is_first_rank():
         return Answer()
     extensions = embedding.card.get("extensions")
-    return Answer(text=json.dumps(extensions[-1], indent=1)) if extensions else card_answer(embedding)
+    return card_answer(embedding, extensions[-1] if extensions else None)
 
 
 train_embedding_command = Command(run=train_embedding, show=_embedding_card)

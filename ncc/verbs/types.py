@@ -130,7 +130,7 @@ def unpack(annotation: Any) -> tuple[Any, Words]:
     while True:
         if get_origin(annotation) is Annotated:
             annotation, *notes = get_args(annotation)
-            words = next((note for note in notes if isinstance(note, Words)), words)
+            words = notes[-1]
         elif get_origin(annotation) in (Union, UnionType):
             annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
         else:
@@ -210,7 +210,6 @@ Seconds = Annotated[float, Words(metavar="SECONDS")]
 Minutes = Annotated[float, Words(metavar="MINUTES")]
 Name = Annotated[str, Words(metavar="NAME")]
 Device = Annotated[str, Words(metavar="cpu|cuda")]
-Pooling = Annotated[str, Words(metavar="encoder|mean")]
 Level = Literal["module", "function", "statement"]
 Language = Annotated[str, Words(metavar="c|c++|opencl|cuda", parse=_language)]
 
@@ -248,36 +247,27 @@ if TYPE_CHECKING:
     from ncc.tasks.devices.predict import AnyHead
     from ncc.tasks.gpus.head import GpuHead
 
-    Source = str | os.PathLike[str] | bytes
-    EmbeddingLike = AnyEmbedding
-    EncoderLike = AnyEncoder
-    DeviceHeadLike = AnyHead
-    PathLike = str | os.PathLike[str]
-    PoolingLike = str | Pooler
-    Output = str | Path
-    CoarseningHeadLike = CoarseningHead | str | os.PathLike[str]
-    GpuHeadLike = GpuHead | str | os.PathLike[str]
-    ClassifierLike = ClassifierHead | str | Path
-    LinearEncoderLike = LinearEncoder | str | Path
-    RecipeLike = Recipe | str | Path
-    Progress = Callable[[str], None]
-    Card = dict[str, Any]
-    Bytes = float | str
-    Items = float | str
-    Folder = str | Path
-    DataFolder = str
     Names = Sequence[str]
-else:
-    EmbeddingLike = EncoderLike = LinearEncoderLike = Annotated[Path, _FOLDER]
-    DeviceHeadLike = CoarseningHeadLike = GpuHeadLike = ClassifierLike = Annotated[Path, _FOLDER]
-    PathLike = Path
-    PoolingLike = Pooling
-    Output = Annotated[Path, Words(metavar="FOLDER", option=("-o", "--output"), is_required=True)]
-    RecipeLike = Annotated[Path, Words(metavar="RECIPE|FOLDER")]
-    Source = Annotated[str, _PYTHON]
-    Progress = Card = Annotated[Any, _PYTHON]
-    Bytes = Annotated[float, Words(metavar="BYTES", parse=_bytes)]
-    Items = Annotated[float, Words(metavar="N", parse=_items)]
-    Folder = Annotated[Path, _FOLDER]
-    DataFolder = Annotated[str, _FOLDER]
+else:  # the command line knows their folders and files alone
+    Recipe = AnyEmbedding = LinearEncoder = AnyEncoder = Pooler = Path
+    ClassifierHead = CoarseningHead = AnyHead = GpuHead = Path
     Names = Annotated[Any, Words(metavar="LEVELS", parse=split_list)]
+
+PathLike = str | os.PathLike[str]
+Source = Annotated[PathLike | bytes, _PYTHON]
+EmbeddingLike = Annotated[AnyEmbedding, _FOLDER]
+EncoderLike = Annotated[AnyEncoder, _FOLDER]
+LinearEncoderLike = Annotated[LinearEncoder | str | Path, _FOLDER]
+PoolingLike = Annotated[str | Pooler, Words(metavar="encoder|mean")]
+DeviceHeadLike = Annotated[AnyHead, _FOLDER]
+CoarseningHeadLike = Annotated[CoarseningHead | PathLike, _FOLDER]
+GpuHeadLike = Annotated[GpuHead | PathLike, _FOLDER]
+ClassifierLike = Annotated[ClassifierHead | str | Path, _FOLDER]
+RecipeLike = Annotated[Recipe | str | Path, Words(metavar="RECIPE|FOLDER")]
+Output = Annotated[Path | str, Words(metavar="FOLDER", option=("-o", "--output"), is_required=True)]
+Folder = Annotated[Path | str, _FOLDER]
+DataFolder = Annotated[str, _FOLDER]
+Bytes = Annotated[float | str, Words(metavar="BYTES", parse=_bytes)]
+Items = Annotated[float | str, Words(metavar="N", parse=_items)]
+Progress = Annotated[Callable[[str], None], _PYTHON]
+Card = Annotated[dict[str, Any], _PYTHON]

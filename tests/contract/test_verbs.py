@@ -220,7 +220,7 @@ def test_an_interrupt_is_130_and_no_traceback(case, tmp_path):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")
-    assert err.startswith(b"ncc: stopped")
+    assert err.startswith(b"ncc: interrupted")
     assert err.count(b"\n") == 1
 
 

@@ -14,6 +14,7 @@ from ncc.kernels.measure.opencl import Device, choose_devices
 from ncc.kernels.measure.sources import SHIPPED_KERNELS, KernelSource, find_kernels
 from ncc.kernels.measure.table import MeasuredTime, load_rows, save_rows
 from ncc.kernels.measure.timing import time_launch
+from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.text import parse_items
 from ncc.system.files.writing import check_writable
 from ncc.system.workers.pool import Pool
@@ -107,7 +108,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Measurements:
+class Measurements(Summarized):
     """What `measure_kernels` found.
 
     Attributes:
@@ -128,10 +129,14 @@ class Measurements:
         """The fields by their names, the table by its path."""
         return asdict(self) | {"table": str(self.table)}
 
-    def to_text(self) -> str:
-        """A line, and one more for each failure."""
-        head = f"{self.table}: {self.num_rows} rows, {self.num_kernels} kernels, {len(self.devices)} devices"
-        return "\n".join([head, *(f"  {where}: {reason}" for where, reason in self.failed.items())])
+    def summary(self) -> Summary:
+        """Return what people read: the table's size, and what failed."""
+        return Summary(
+            verdict=f"{self.num_rows:,} rows",
+            interval=f"{self.num_kernels} kernels, {len(self.devices)} devices",
+            subject=str(self.table),
+            details=[("failed", [f"{where}: {reason}" for where, reason in self.failed.items()])],
+        )
 
 
 def measure_kernels(
