@@ -13,7 +13,7 @@ from ncc.ir.frontend.project import header_folders
 from ncc.ir.frontend.run import FinishedProcess, compile_error
 from ncc.ir.frontend.snippets import compile_program
 from ncc.ir.graph.contexts import MAX_WIDTH, context_pairs, count_contexts
-from ncc.ir.graph.draw import edge_curves, page_data, to_html, to_svg
+from ncc.ir.graph.draw import edge_curves, to_html, to_svg
 from ncc.ir.graph.export import EXPORTERS, node_kind, to_dot, to_networkx
 from ncc.ir.graph.layout import MAX_ROW_CHARS, Drawing, draw_function, draw_functions
 from ncc.ir.graph.xfg import XFG, EdgeKind, build_xfg
@@ -52,7 +52,7 @@ from ncc.kernels.measure.table import read_times as devices_read_times
 from ncc.kernels.measure.timing import time_launch
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build
-from ncc.learning.corpus.build import Batch, CorpusReport, build_corpus
+from ncc.learning.corpus.build import CorpusReport, build_corpus
 from ncc.learning.corpus.recipe import Attempt, CorpusFile, Recipe, Source, find_files, load_recipe
 from ncc.learning.data import registry as data
 from ncc.learning.data.archives import Budget, extract_archive, iter_members
@@ -80,14 +80,13 @@ from ncc.learning.embedding.skipgram import WeightedPairs, skipgram_loss, train_
 from ncc.learning.embedding.subwords import subword_matrix, subwords_of
 from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
-from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, encode_programs, network_outputs
+from ncc.learning.encoder.batches import SequenceData, Sequences, encode_programs, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, EncoderTraining, HeadConfig, program_encoder, program_head
 from ncc.learning.encoder.contrastive import ContrastiveData, contrastive_loss, fit_contrastive
 from ncc.learning.encoder.linear import LinearEncoder
 from ncc.learning.encoder.linear_fit import LabelledPatterns, fit_encoder
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_numpy import (
-    MAX_LENGTH,
     LSTMEncoder,
     NumpyNetwork,
     ProgramNetwork,
@@ -149,7 +148,7 @@ from ncc.system.sandbox.process import WatchedProcess, python_command, signal_na
 from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool
 from ncc.tasks.classification.config import NetworkTraining
-from ncc.tasks.classification.head import ClassifierHead, load_classifier
+from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.network import fit_network, program_data
 from ncc.tasks.classification.ngrams import NgramModel, encoded_programs, fit_ngrams, hashed_ngrams, ngram_scores
 from ncc.tasks.classification.predict import classify

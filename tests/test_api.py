@@ -3,17 +3,15 @@
 import inspect
 import os
 import re
-import subprocess
-import sys
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ncc
-from ncc.errors import AssetError, CompileError, InputError, InputFileError, IRError
-from tests.rooms import CompileOptions, EmbeddedModule, Embedding
+from ncc.errors import InputError, InputFileError, IRError
+from tests.rooms import CompileOptions, EmbeddedModule
 from tests.support.refuses import refuses
 
 TESTS = Path(__file__).parent
@@ -65,16 +63,6 @@ def test_a_path_a_string_text_and_bytes_are_the_same_code(tree):
         assert np.array_equal(ncc.embed(source).statements, tree.statements)
 
 
-def test_crlf_line_ends_change_nothing(tree):
-    text = (IR / "tree.clang22.ll").read_bytes().replace(b"\n", b"\r\n")
-    assert np.array_equal(ncc.embed(text).statements, tree.statements)
-
-
-def test_bitcode_is_the_text_that_it_holds():
-    text, bitcode = ncc.embed(IR / "tree.llvm11.ll"), ncc.embed((IR / "tree.llvm11.bc").read_bytes())
-    assert np.array_equal(text.statements, bitcode.statements)
-
-
 def test_source_text_needs_its_language():
     path = SOURCES / "dot.c"
     options = CompileOptions(language="c")
@@ -102,17 +90,6 @@ def test_verbs_take_the_language_of_a_text():
     assert ncc.similarity(line, line, language="c") == 1
     options = CompileOptions(language="c", defines=("A=1",))
     assert ncc.embed("auto f() { return A; }", options=options, language="c++").module.function_names == ("_Z1fv",)
-
-
-def test_counts_are_read_from_a_corpus(tmp_path):
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "f.ll").write_text("define void @f() {\n  ret void\n}\n")
-    report = ncc.build_corpus(tmp_path / "code", tmp_path / "corpus", jobs=1)
-    counts = ncc.load_counts(tmp_path / "corpus")
-    assert len(counts.texts) == 2
-    assert "<td>1</td><td>3</td><td>2</td>" in report._repr_html_()
-    with pytest.raises(AssetError):
-        ncc.load_counts(tmp_path / "corpus", context_width=3)
 
 
 def test_a_file_of_another_extension_is_read_with_its_language(tmp_path):
@@ -185,11 +162,6 @@ def test_statements_are_named_by_function_index_and_line():
     assert all(0 <= line <= len(lines) for line in index.get_level_values("line"))
     assert max(index.get_level_values("line")) > 1
     assert list(code.columns("function")) == ["input", "label"]
-
-
-def test_means_are_computed_once(tree):
-    assert tree.functions is tree.functions
-    assert tree.vector is tree.vector
 
 
 def test_many_inputs_give_results_and_errors_in_order(tree, tmp_path):
@@ -277,47 +249,6 @@ def test_names_of_cuda_are_demangled_for_people_and_kept_for_machines():
     assert demangled.partition("(")[0] in answer._repr_html_()
 
 
-def test_results_are_frozen(tree):
-    with pytest.raises(FrozenInstanceError):
-        tree.module = None
-
-
-def test_an_embedding_of_ones_own_is_used(tree):
-    embedding = ncc.load_embedding()
-    flat = Embedding(embedding.vocabulary, np.full_like(embedding.vectors, 0.5), embedding.abstraction)
-    assert (ncc.embed(IR / "tree.clang22.ll", embedding=flat).vector == 0.5).all()
-
-
-def test_optimisation_levels_give_other_vectors():
-    o0, o3 = (ncc.embed(SOURCES / "dot.c", options=CompileOptions(optimization=level)) for level in ("0", "3"))
-    assert o0.num_statements != o3.num_statements
-    assert not np.allclose(o0.vector, o3.vector)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "error", "message"),
-    [
-        ("none.ll", None, InputError, "none.ll: no such file"),
-        ("none.c", None, InputError, "none.c: no such file"),
-        ("empty.ll", b"", InputError, "empty.ll: the file is empty; expected LLVM IR"),
-        ("blank.c", b" \n", InputError, "blank.c: the file is empty; expected source code"),
-        ("declared.ll", b"declare void @f()\n", InputError, "declared.ll: no function is emitted"),
-        ("types.c", b"int x;\n", InputError, "types.c: no function is emitted"),
-        ("wrong.ll", b"define i32 @f() {\n  ret i32 %\n}\n", IRError, r"wrong\.ll:2:\d+"),
-        ("short.bc", (IR / "tree.llvm11.bc").read_bytes()[:900], IRError, "short.bc: LLVM can't read this bitcode"),
-        ("wrong.cl", b"__kernel void f() { x = 1; }\n", CompileError, r"wrong\.cl:1:21: error"),
-        ("notes.md", b"# notes\n", InputError, r"notes\.md: extension '\.md' is not one"),
-        ("noext", b"x\n", InputError, r"noext: extension '' is not one"),
-    ],
-)
-def test_what_can_not_be_embedded_says_why(tmp_path, name, content, error, message):
-    path = tmp_path / name
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(error, match=message):
-        ncc.embed(path)
-
-
 def test_a_name_too_long_for_a_file_is_no_such_file():
     with pytest.raises(InputError, match="no such file"):
         ncc.embed("a" * 5000)
@@ -342,13 +273,6 @@ def test_a_folder_is_no_file(tmp_path):
         ncc.embed(tmp_path)
 
 
-def test_a_graph_is_that_of_the_module():
-    graph = ncc.build_graph(IR / "tree.clang22.ll")
-    assert graph.module.name == str(IR / "tree.clang22.ll")
-    assert graph.num_edges > 0
-    assert ncc.build_graph("declare void @f()\n").num_edges == 0
-
-
 def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
     path, other = IR / "tree.clang22.ll", ncc.embed(IR / "legacy.ll")
     cosine = tree.vector @ other.vector / np.linalg.norm(tree.vector) / np.linalg.norm(other.vector)
@@ -365,13 +289,6 @@ def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
 # ---- predictions; their results are defined in the tasks' packages
 
 
-def test_embedding_does_not_load_what_predicts():
-    packages = ("ncc.tasks.devices", "ncc.tasks.coarsening", "ncc.tasks.classification", "ncc_lab", "ncc.kernels")
-    code = f"import ncc, sys; print([name for name in sys.modules if name.startswith({packages})])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_every_parameter_is_documented():
     for name in ncc.__all__:
         function = getattr(ncc, name)
@@ -380,25 +297,6 @@ def test_every_parameter_is_documented():
         text = function.__doc__ or ""
         untold = [one for one in inspect.signature(function).parameters if f"    {one}: " not in text]
         assert not untold, (name, untold)
-
-
-def test_what_trains_and_measures_is_loaded_when_it_is_asked():
-    code = (
-        "import ncc, sys; ncc.train_embedding, ncc.load_classifier, dir(ncc);"
-        "print([name for name in sys.modules if name == 'torch' or name.startswith('ncc_lab')])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_heads_are_written_and_read(tmp_path):
-    for load, save in (
-        (ncc.load_device_head, ncc.save_device_head),
-        (ncc.load_coarsening_head, ncc.save_coarsening_head),
-        (ncc.load_classifier, ncc.save_classifier),
-    ):
-        save(load(), tmp_path / load.__name__)
-        assert repr(load(tmp_path / load.__name__)) == repr(load())
 
 
 def test_results_show_themselves_in_a_short_line(tree):
