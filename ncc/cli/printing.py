@@ -71,15 +71,18 @@ def print_answer(answer: "Mapping[str, Any] | str | Sequence[Summary]", source: 
 
 
 def print_text(text: Any) -> None:
-    """Print an answer for people: text, rows, or parts: text, summaries, and what `rich` prints."""
-    from ncc.system.files.summaries import Summary
-
+    """Print an answer for people: text, rows, or parts: summaries and what `rich` prints."""
     if isinstance(text, Rows):
         print_rows(text)
         return
-    for part in [text] if isinstance(text, str) else text:
-        if isinstance(part, str | Summary):
-            print_answer(part if isinstance(part, str) else [part])
+    if isinstance(text, str):
+        print_answer(text)
+        return
+    from ncc.system.files.summaries import Summary
+
+    for part in text:
+        if isinstance(part, Summary):
+            print_answer([part])
         else:
             from rich.console import Console
 

@@ -57,7 +57,7 @@ class Answer:
     """What a command prints.
 
     Attributes:
-        text: For people: text, rows, or parts: text, summaries, and what `rich` prints.
+        text: For people: text, rows, or parts: summaries and what `rich` prints.
         json: For machines: an object, or one per line.
         failures: Messages about inputs that failed.
         is_failed: Whether the exit code is 1 without failures.
