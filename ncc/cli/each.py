@@ -31,16 +31,17 @@ def answer_each(plan: Each) -> None:
     inputs = find_inputs(plan.inputs, kernels=plan.kernels)
     with plan.sink or nullcontext(), closing(_results(plan, inputs)) as done, _progress_bar(len(inputs)) as advance:
         for item, result in zip(inputs, done, strict=True):
-            answer: dict[str, Any] | str | Sequence[Summary] | None = None
+            answer: dict[str, Any] | Sequence[Summary] | None = None
             shown = item.name, escape_control(item.name, lines=False)
             try:
-                (values, text, *rows), warnings = result()
+                (values, summaries, *rows), warnings = result()
                 if plan.sink:
                     plan.sink.add(*rows)
                 if plan.as_json:
                     answer = {"input": item.name, "ok": True, "error": None} | values | warnings
                 else:
-                    answer = _add_warning(text.replace(*shown) if isinstance(text, str) else text, **warnings)
+                    *others, last = summaries
+                    answer = [*others, last.add(("caution", warnings["warning"])) if warnings else last]
             except Exception as error:  # whatever it is, it is this input's alone
                 reason = failure_reason(item.name, error)
                 failures.append(reason)
@@ -88,12 +89,6 @@ def _warning_fields(warnings: Mapping[str, Mapping[str, str]]) -> dict[str, Any]
         return {}
     skipped = {name: reason for functions in warnings.values() for name, reason in functions.items()}
     return {"warning": "\n  ".join(warnings)} | ({"skipped_functions": skipped} if skipped else {})
-
-
-def _add_warning(text: "str | Sequence[Summary]", warning: str = "", **_: Any) -> "str | Sequence[Summary]":
-    if not warning or isinstance(text, str):
-        return f"{text}\n  {warning}" if warning else text
-    return [*text[:-1], text[-1].add(("caution", warning))]
 
 
 @contextmanager

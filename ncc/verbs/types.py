@@ -75,7 +75,7 @@ class Each:
 
     Attributes:
         inputs: As the user gave them.
-        work: Returns the fields of the JSON object, summaries or text for people, and with a ``sink`` the columns and
+        work: Returns the fields of the JSON object, summaries for people, and with a ``sink`` the columns and
             vectors to add to it; a function of a module, or a partial of one.
         as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of, and
             ``skipped_functions`` if some did not compile.
