@@ -9,22 +9,13 @@ from lab.tests.rooms import all_classifiers, class_terms, count_controls, frozen
 from ncc.errors import InputError
 from ncc_lab import Method, Subset, classification, compare, evaluate_classification, majority
 from tests.rooms import (
-    NetworkTraining,
-    TrainingConfig,
     find_labelled_files,
     load_embedding,
-    program_encoder,
-    program_head,
     split_samples,
 )
+from tests.support.classifiers import SMALL
 from tests.support.refuses import refuses
 
-SMALL = NetworkTraining(
-    encoder=program_encoder(hidden=8, buckets=64),
-    head=program_head(dense=16),
-    min_steps=1,
-    loop=TrainingConfig(epochs=10, batch_size=8, learning_rate=5e-3),
-)
 NGRAMS = "n-grams of statements and literals + linear model"
 FLOOR = majority(label_of)
 

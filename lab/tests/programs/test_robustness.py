@@ -6,22 +6,12 @@ from lab.tests.rooms import measure_head
 from ncc.errors import AssetError, InputError
 from tests.rooms import (
     CompileOptions,
-    NetworkTraining,
-    TrainingConfig,
     find_labelled_files,
     fit_classifier,
     load_embedding,
-    program_encoder,
-    program_head,
 )
+from tests.support.classifiers import SMALL
 from tests.support.refuses import refuses
-
-SMALL = NetworkTraining(
-    encoder=program_encoder(hidden=8, buckets=64),
-    head=program_head(dense=16),
-    min_steps=1,
-    loop=TrainingConfig(epochs=10, batch_size=8, learning_rate=5e-3),
-)
 
 
 def test_a_head_is_measured_at_a_level_that_it_has_not_seen(samples, classes, cache):

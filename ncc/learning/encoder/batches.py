@@ -1,6 +1,5 @@
 """Sequences of different lengths as batches for the encoder, and as data for the training loop."""
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from ncc.arrays import Floats, Floats32, Ints, Ints32, offsets
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_numpy import MAX_LENGTH
+from ncc.learning.heads.files import fingerprint
 from ncc.learning.programs.table import ProgramTable
 
 _BATCH = 64
@@ -168,11 +168,8 @@ class SequenceData:
 
     def digest(self) -> str:
         """A hash of all samples."""
-        digest = hashlib.sha256(repr((self._noise, self._batch_by)).encode())
-        own = (self._auxiliary, self._owner, self._variants, self._target.cpu().numpy())
-        for array in (*self._sequences.arrays, *own):
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()[:16]
+        own = self._auxiliary, self._owner, self._variants, self._target.cpu().numpy()
+        return fingerprint((self._noise, self._batch_by), *self._sequences.arrays, *own)
 
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """All samples once, in batches of like size, in random order, with their sequences drawn anew."""

@@ -6,8 +6,7 @@ every rank sees the whole batch's vectors, so that many ranks have the loss and 
 Reference: Khosla et al. 2020 ("Supervised contrastive learning"), equation 2.
 """
 
-import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from ncc.learning.encoder.batches import Sequences
 from ncc.learning.encoder.config import EncoderTraining
 from ncc.learning.encoder.network import Encoder
 from ncc.learning.encoder.network_numpy import LSTMEncoder, NumpyEncoder
+from ncc.learning.heads.files import fingerprint
 from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import all_gather_object, all_gather_rows, rank_and_world
 
@@ -57,10 +57,7 @@ class ContrastiveData:
 
     def digest(self) -> str:
         """A hash of all sequences and labels."""
-        digest = hashlib.sha256(repr((self._numbers, self._steps)).encode())
-        for array in (*self._sequences.arrays, self._label.cpu().numpy()):
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()[:16]
+        return fingerprint((self._numbers, self._steps), *self._sequences.arrays, self._label.cpu().numpy())
 
     def batches(self, _batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """Draw an epoch's batches, of one size, with a label once in each."""
@@ -136,7 +133,6 @@ def fit_contrastive(
     *,
     embedding_id: str = "",
     device: str = "cpu",
-    card: Mapping[str, Any] | None = None,
     checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> LSTMEncoder:
@@ -153,4 +149,4 @@ def fit_contrastive(
     projection = network.projection.weight.detach().cpu().numpy()
     vectors = tensors.pop("vectors")
     encoder = NumpyEncoder(tensors, training.encoder)
-    return LSTMEncoder(vectors, encoder, projection, training.max_length, embedding_id, dict(card or {}))
+    return LSTMEncoder(vectors, encoder, projection, training.max_length, embedding_id)

@@ -1,17 +1,12 @@
 """The encoder of functions and modules: patterns of code to a vector that is near those of similar code.
 
-A bag of patterns (`ncc.learning.encoder.patterns`) is weighted by how rare each is, kind by kind, and goes through one
-linear map. Its first dimensions tell classes of programs apart, the others functions from each other, both by what
-changes least between the programs of a class, and between a function's builds by other levels and compilers. Code of
-classes that were not there in training crowds around those that it resembles, so what it shares with these is taken
-off.
+The first dimensions tell classes of programs apart, the others functions from each other. Code of classes that were
+not there in training crowds around those that it resembles, so what it shares with these is taken off.
 
 References: Fisher 1936 and Rao 1948 (linear discriminants); Hatch et al. 2006 (within-class covariance normalization,
 which carries over to new classes); Hara et al. 2015 (localised centering, against hubs: here around the known classes).
-Nets trained by contrast on the same classes know these too well, and find others worse: see the benchmarks.
 """
 
-import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -24,7 +19,7 @@ from ncc.arrays import Floats32, Ints, offsets
 from ncc.errors import InputError
 from ncc.ir.reader.module import Module
 from ncc.learning.encoder.patterns import BITS, KINDS, PatternCounts, count_patterns
-from ncc.learning.heads.files import ModelFormat
+from ncc.learning.heads.files import ModelFormat, fingerprint
 
 Level = Literal["module", "function"]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
@@ -72,10 +67,8 @@ class LinearEncoder:
         """A short hash of all that vectors depend on."""
         norms = sorted(self.level_norms.items())
         settings = self.num_classes, self.common_component_weight, self.sharpness, norms
-        digest = hashlib.sha256(repr(settings).encode())
-        for array in (self.pattern_ids, self.idf, self.weights, self.scale, self.center, self.anchors):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()[:12]
+        arrays = self.pattern_ids, self.idf, self.weights, self.scale, self.center, self.anchors
+        return fingerprint(settings, *arrays)
 
     def vectors(self, module: Module, bag: Ints, level: Level) -> Floats32:
         """Vectors of bags of a module's functions, see `count_patterns`: (num_bags, dim) float32 of length 1."""

@@ -21,6 +21,7 @@ from ncc.learning.encoder.patterns import BITS, PatternCounts
 # Chosen on classes 1 to 80 of POJ-104, some of them held out in turn; what is measured, 81 to 104, was not looked at.
 _MAX_DOCUMENT_FREQUENCY = 0.9
 _RIDGE_PENALTY = 8.0
+_MAX_GRADIENT_STEPS = 40
 _NUM_SINGULAR_VECTORS = 1200
 _SHRINKAGE = 0.02
 _LEVEL_NORMS: dict[Level, float] = {"module": 0.93, "function": 0.3}
@@ -161,7 +162,7 @@ def _mean(rows: csr_array) -> Floats32:
     return np.asarray(rows.sum(axis=0) / rows.shape[0]).ravel().astype(np.float32)
 
 
-def _class_directions(rows: csr_array, label: Ints, num_steps: int = 40) -> Floats32:
+def _class_directions(rows: csr_array, label: Ints) -> Floats32:
     """(m, num_classes - 1) directions of programs in which classes are far apart and alike in themselves.
 
     Ridge regression on indicators of the classes, by conjugate gradients; its outputs are whitened within the classes.
@@ -177,7 +178,7 @@ def _class_directions(rows: csr_array, label: Ints, num_steps: int = 40) -> Floa
     residual = project(indicator)
     weights, direction = np.zeros_like(residual), residual.copy()
     squared = first = (residual**2).sum(axis=0)
-    for _ in range(num_steps):
+    for _ in range(_MAX_GRADIENT_STEPS):
         product = project(rows @ direction - mean @ direction) + _RIDGE_PENALTY * direction
         step = squared / (direction * product).sum(axis=0)
         weights += step * direction

@@ -1,6 +1,5 @@
 """The LSTM and its heads in NumPy, because importing torch takes longer than the answer."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import AssetError, InputError
 from ncc.learning.encoder.config import EncoderConfig, Pooling
-from ncc.learning.heads.files import ModelFormat, Stored
+from ncc.learning.heads.files import ModelFormat, Stored, fingerprint
 from ncc.learning.programs.table import EncodedProgram
 
 Shapes = dict[str, tuple[int, ...]]
@@ -268,11 +267,9 @@ class LSTMEncoder:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of all weights."""
-        digest = hashlib.sha256(repr((self.encoder.config, self.max_length)).encode())
+        tensors = [tensor for _, tensor in sorted(self.encoder.tensors.items())]
         halves = self.vectors.astype(np.float16)  # as they are kept
-        for array in (halves, self.projection, *(tensor for _, tensor in sorted(self.encoder.tensors.items()))):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()[:12]
+        return fingerprint((self.encoder.config, self.max_length), halves, self.projection, *tensors)
 
     @property
     def dim(self) -> int:

@@ -1,10 +1,7 @@
 """Patterns of code: hashes of a function's statements, value flow and loops.
 
-A pattern is a small piece of a function that compilers and authors leave recognisable: a statement, two in a row, a
-constant, an operation with what its inputs (or its users) are, a value's way from one statement to another, an
-operation or a constant at a depth of loops, a basic block, a call and the next one, how often an operation occurs.
-Each is a hash of 20 bits in the space of its kind, so that a bag of them is a row of a sparse matrix that needs no
-vocabulary.
+A pattern is a small piece of a function that compilers and authors leave recognisable, one of `KINDS`: a hash of 20
+bits, so that a bag of patterns is a row of a sparse matrix that needs no vocabulary.
 
 References: Shervashidze et al. 2011 (Weisfeiler-Lehman graph kernels), whose first round the flow of values is;
 Weinberger et al. 2009 (hashed features).

@@ -1,6 +1,7 @@
 """``ncc train encoder``: trains an encoder, linear or LSTM, on classes of programs and builds of functions."""
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -9,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ncc.arrays import Bools, Ints
 from ncc.errors import InputError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
@@ -26,7 +26,7 @@ from ncc.learning.encoder.pooling import load_encoder, save_encoder
 from ncc.learning.programs.ir_cache import CachingCompiler, check_compiler
 from ncc.learning.programs.labelled import LabelledFiles, choose_classes, labelled_files, programs_cache
 from ncc.learning.programs.names import is_library_function
-from ncc.learning.programs.table import ProgramTable, concatenate, describe_program, own_functions, table_of_functions
+from ncc.learning.programs.table import concatenate, describe_program, own_functions, table_of_functions
 from ncc.learning.training.ranks import barrier, process_group, rank_and_world, torch_threads, training_lock
 from ncc.system.files.reading import InputFile
 from ncc.system.files.writing import check_folder
@@ -74,13 +74,19 @@ def train_encoder(
         recipe=load_recipe(Path(functions)) if isinstance(functions, str | Path) else functions,
         clangs=clangs,
         abstraction=words.abstraction if words else Abstraction(),
-        cache=place,
+        compiler=CachingCompiler.below(place),
         jobs=jobs,
         tell=progress if progress and (is_linear or rank_and_world()[0] == 0) else lambda _: None,
     )
     if words:
         return _train_lstm(Path(output), code, words, config, device, card or {})
-    encoder = _fit_linear(code, known, config, card or {})
+    of_programs = LabelledPatterns.joined(
+        (count_patterns(module, own_functions(module)), [label]) for module, label in code.programs()
+    )
+    of_builds = known or LabelledPatterns.joined(
+        (count_patterns(module, bags_of(module, own)), labels) for module, own, labels in code.builds()
+    )
+    encoder = fit_encoder(of_programs, of_builds, config, card=card, progress=code.tell)
     save_encoder(encoder, output)
     return encoder
 
@@ -94,22 +100,21 @@ class _Code:
     recipe: Recipe | None
     clangs: Sequence[str | Path]
     abstraction: Abstraction
-    cache: Path
+    compiler: CachingCompiler
     jobs: int
     tell: Callable[[str], None]
 
     def programs(self) -> Iterator[tuple[Module, int]]:
         """Modules of programs, each with the index of its class."""
-        compiler, variants = CachingCompiler.below(self.cache), [CompileOptions(optimization=o) for o in self.levels]
+        variants = [CompileOptions(optimization=level) for level in self.levels]
         for options in variants:
             check_compiler(options)
         labelled = list(zip(self.files.paths, self.files.label.tolist(), strict=True))
         work = [(path, options, label) for options in variants for path, label in labelled]
 
         def read(item: tuple[str, CompileOptions, int]) -> Module:
-            path, options, _ = item
-            ir = compiler.program_ir(InputFile(path, self.files.folder), options)[0]
-            return read_module(ir, name=path, abstraction=self.abstraction)
+            ir = self.compiler.program_ir(InputFile(item[0], self.files.folder), item[1])[0]
+            return read_module(ir, name=item[0], abstraction=self.abstraction)
 
         for (_, _, label), module in self._read_all(work, read, "programs"):
             if module.num_functions:
@@ -118,28 +123,24 @@ class _Code:
     def builds(self) -> Iterator[tuple[Module, list[int], list[int]]]:
         """Modules of builds of files, each with its author's functions, and the labels that they have in all builds."""
         assert self.recipe
-        compiler = CachingCompiler.below(self.cache)
         work = find_files(self.recipe)
-        num_levels: dict[str, int] = {}
+        num_levels: Counter[str] = Counter()
         for file in list(work):
-            level = num_levels[file.path] = num_levels.get(file.path, -1) + 1
-            for clang in self.clangs if level in (0, 2) else ():
+            for clang in self.clangs if num_levels[file.path] in (0, 2) else ():
                 attempts = tuple((replace(options, clang=str(clang)), header) for options, header in file.attempts)
                 work.append(replace(file, attempts=attempts))
+            num_levels[file.path] += 1
 
         def read(file: CorpusFile) -> Module:
-            return read_module(compiler.ir_of(file), name=file.path, abstraction=self.abstraction)
+            return read_module(self.compiler.ir_of(file), name=file.path, abstraction=self.abstraction)
 
         labels: dict[tuple[str, str], int] = {}
         for file, module in self._read_all(work, read, "builds of files"):
-            sizes = np.diff(module.function_start) - 1
-            functions = [
-                (index, labels.setdefault((file.path, name), len(labels)))
-                for index, name in enumerate(module.function_names)
-                if sizes[index] >= _MIN_STATEMENTS and not is_library_function(name)
-            ]
-            if functions:
-                yield module, [index for index, _ in functions], [label for _, label in functions]
+            long = np.diff(module.function_start) > _MIN_STATEMENTS
+            own = [i for i, name in enumerate(module.function_names) if long[i] and not is_library_function(name)]
+            if own:
+                names = [module.function_names[i] for i in own]
+                yield module, own, [labels.setdefault((file.path, name), len(labels)) for name in names]
 
     def _read_all(self, work: Sequence[Any], read: Callable[[Any], Module], noun: str) -> Iterator[tuple[Any, Module]]:
         """Items with their modules, in order, without those that can't be read."""
@@ -165,18 +166,6 @@ class _Code:
         self.tell(f"{len(errors)} of {len(work)} {noun} can't be read")
 
 
-def _fit_linear(
-    code: _Code, known: LinearEncoder | None, training: EncoderTraining, card: dict[str, Any]
-) -> LinearEncoder:
-    programs = LabelledPatterns.joined(
-        (count_patterns(module, own_functions(module)), [label]) for module, label in code.programs()
-    )
-    builds = known or LabelledPatterns.joined(
-        (count_patterns(module, bags_of(module, functions)), labels) for module, functions, labels in code.builds()
-    )
-    return fit_encoder(programs, builds, training, card=card, progress=code.tell)
-
-
 def _train_lstm(
     output: Path, code: _Code, embedding: Embedding, training: EncoderTraining, device: str, card: dict[str, Any]
 ) -> LSTMEncoder:
@@ -195,36 +184,29 @@ def _train_lstm(
         rank = rank_and_world()[0]
         if rank:
             barrier()
-        table, label, is_function = _described(code)
+        tables, labels = [], []
+        for module, label in code.programs():
+            tables.append(describe_program(module))
+            labels.append(label)
+        num_programs, first = len(labels), 1 + max(labels, default=-1)
+        for module, own, numbers in code.builds():
+            tables.append(table_of_functions(module).rows(np.array(own)))
+            labels += [first + number for number in numbers]
         if not rank:
             barrier()
         encoder = fit_contrastive(
-            encode_programs(table, embedding, training.encoder.buckets),
-            label,
-            is_function,
+            encode_programs(concatenate(tables), embedding, training.encoder.buckets),
+            np.array(labels, np.int64),
+            np.arange(len(labels)) >= num_programs,
             embedding.vectors.astype(np.float32),
             training,
             embedding_id=embedding.fingerprint,
             device=rank_device,
-            card={**card, "training": asdict(training)},
             checkpoint=checkpoint,
             progress=report,
         )
         if not rank:
-            encoder = replace(encoder, card={**encoder.card, "losses": losses})
+            encoder = replace(encoder, card={**card, "training": asdict(training), "losses": losses})
             save_encoder(encoder, output)
             checkpoint.unlink(missing_ok=True)
     return encoder
-
-
-def _described(code: _Code) -> tuple[ProgramTable, Ints, Bools]:
-    """Programs, then functions, their labels, and which are functions."""
-    tables, labels = [], []
-    for module, label in code.programs():
-        tables.append(describe_program(module))
-        labels.append(label)
-    num_programs, first = len(labels), 1 + max(labels, default=-1)
-    for module, functions, numbers in code.builds():
-        tables.append(table_of_functions(module).rows(np.array(functions)))
-        labels += [first + number for number in numbers]
-    return concatenate(tables), np.array(labels, np.int64), np.arange(len(labels)) >= num_programs

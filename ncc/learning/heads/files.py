@@ -15,6 +15,7 @@ A file has exactly the declared arrays, in the shapes that its card lists, and e
 bound. Whatever depends on several fields is for ``__post_init__`` to refuse by an `InputError` or ValueError.
 """
 
+import hashlib
 import os
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
@@ -92,6 +93,14 @@ class ModelFormat(Generic[H]):
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, InputError) as error:
             raise AssetError(f"{folder}: not a {self.title} ({str(error)!r:.300}); it is damaged") from error
         return cast(H, model)
+
+
+def fingerprint(settings: object, *arrays: NDArray[Any]) -> str:
+    """A short hash of settings and arrays."""
+    digest = hashlib.sha256(repr(settings).encode())
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:12]
 
 
 @cache

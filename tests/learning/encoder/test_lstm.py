@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from ncc.errors import InputError
 from tests.rooms import EncoderConfig, EncoderNetwork, HeadConfig, NumpyNetwork, Sequences
-from tests.support.refuses import refuses
 
 WORDS, DIM, AUXILIARY, LENGTHS = 40, 10, 6, (1, 2, 7, 30)
 POOLED = EncoderConfig(hidden=12, pooling=("last", "mean", "max"), dropout=0.3)
@@ -160,17 +158,3 @@ def test_outputs_of_the_code_alone_come_behind_the_others():
     assert torch.allclose(got[:, 2:], expected, atol=1e-6)
     assert torch.equal(got[:, 2:], other[:, 2:])
     assert not torch.equal(got[:, :2], other[:, :2])
-
-
-def test_what_was_learnt_goes_into_another_network():
-    one, batch = _model(CLASSIFIER), _batch()
-    other = EncoderNetwork(np.zeros((WORDS, DIM), np.float32), 2, CLASSIFIER, BATCH, AUXILIARY).eval()
-    other.load_arrays(one.to_arrays())
-    with torch.no_grad():
-        assert torch.equal(other(*batch), one(*batch))
-
-
-@pytest.mark.parametrize("change", [{"layers": 1}, {"layers": 3}, {"layers": 10**9}, {"bidirectional": True}], ids=str)
-def test_another_encoder_is_refused(change):
-    with refuses(InputError):
-        NumpyNetwork.from_arrays(_model().to_arrays(), replace(POOLED, **change))

@@ -1,13 +1,11 @@
-"""The whole classifier: two kinds of scores added, levels averaged, and calibrated answers."""
+"""The whole classifier: levels averaged, and calibrated answers."""
 
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from ncc.errors import InputError
 from tests.rooms import (
     ClassifierHead,
     EncodedProgram,
@@ -18,39 +16,28 @@ from tests.rooms import (
     program_encoder,
     program_head,
 )
-from tests.support.refuses import refuses
 
 WORDS, DIM, BUCKETS = 40, 10, 64
 CLASSES = ("1", "A+B", "π ≤ 4", "10", "none")
 
 
-def _network(num_classes: int = len(CLASSES)) -> ProgramNetwork:
+def _head(**changes: float) -> ClassifierHead:
     torch.manual_seed(0)
-    vectors = np.random.default_rng(0).normal(size=(WORDS, DIM)).astype(np.float32)
+    rng, vectors = np.random.default_rng(1), np.random.default_rng(0).normal(size=(WORDS, DIM)).astype(np.float32)
     sizes = program_encoder(hidden=6, buckets=30)
-    model = EncoderNetwork(vectors, num_classes, sizes, program_head(7))
+    model = EncoderNetwork(vectors, len(CLASSES), sizes, program_head(7))
     torch.nn.init.normal_(model.head.output.weight)
+    weights, bias, idf = rng.normal(size=(len(CLASSES), BUCKETS)), rng.normal(size=len(CLASSES)), np.ones(BUCKETS)
     network = NumpyNetwork.from_arrays(model.to_arrays(), sizes)
-    return ProgramNetwork(network, vectors, np.arange(WORDS, dtype=np.int32), max_length=100)
-
-
-def _ngrams(num_classes: int = len(CLASSES)) -> NgramModel:
-    rng = np.random.default_rng(1)
-    weights, bias = rng.normal(size=(num_classes, BUCKETS)), rng.normal(size=num_classes)
-    return NgramModel.rounded(weights, bias, rng.uniform(1, 3, BUCKETS).astype(np.float32))
-
-
-def _head(**changes: object) -> ClassifierHead:
-    values: dict[str, Any] = {
-        "network": _network(),
-        "ngrams": _ngrams(),
-        "ngram_weight": 0.5,
-        "classes": CLASSES,
-        "temperature": 1.25,
-        "threshold": 0.5,
-        "embedding_id": "cafe",
-    }
-    return ClassifierHead(**(values | changes))
+    return ClassifierHead(
+        network=ProgramNetwork(network, vectors, np.arange(WORDS, dtype=np.int32), max_length=100),
+        ngrams=NgramModel.rounded(weights, bias, idf.astype(np.float32)),
+        ngram_weight=0.5,
+        classes=CLASSES,
+        embedding_id="cafe",
+        temperature=changes.get("temperature", 1.25),
+        threshold=changes.get("threshold", 0.5),
+    )
 
 
 def _programs(*lengths: int, seed: int = 3) -> list[EncodedProgram]:
@@ -61,18 +48,6 @@ def _programs(*lengths: int, seed: int = 3) -> list[EncodedProgram]:
         literals = rng.integers(0, 2**32, start[-1], dtype=np.uint32)
         programs.append(EncodedProgram(rng.integers(0, WORDS, length).astype(np.int32), literals, start))
     return programs
-
-
-@pytest.mark.parametrize("factor", [0.0, 0.5, 4.5])
-def test_scores_are_those_of_both_parts(factor):
-    head = _head(ngram_weight=factor)
-    for program in _programs(1, 5, 150):
-        found = head.scores(program)
-        network, ngrams = (part.scores(program).astype(np.float64) for part in (head.network, head.ngrams))
-        assert (found.shape, found.dtype) == ((len(CLASSES),), np.dtype(np.float64))
-        assert found == pytest.approx(network + factor * ngrams, abs=1e-6)
-        assert np.ptp(network) > 0.1
-        assert np.ptp(ngrams) > 0.1
 
 
 def test_the_scores_of_several_levels_are_averaged():
@@ -94,17 +69,3 @@ def test_the_threshold_decides_what_fits(lengths):
         _head(threshold=value).is_known(_head().predict(*views)) for value in (0, best - 1e-9, best, best + 1e-9, 1)
     ]
     assert fits == [True, True, True, False, False]
-
-
-@pytest.mark.parametrize(
-    ("change", "counts"),
-    [
-        ({"classes": CLASSES[1:]}, "[5, 5, 4]"),
-        ({"ngrams": _ngrams(4)}, "[5, 4, 5]"),
-        ({"network": _network(6)}, "[6, 5, 5]"),
-    ],
-    ids=["names", "ngrams", "network"],
-)
-def test_parts_of_different_classes_are_refused(change, counts):
-    with refuses(InputError, "classes", counts):
-        _head(**change)

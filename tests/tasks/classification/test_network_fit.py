@@ -1,28 +1,12 @@
-"""Networks on programs: batches are what they should be, and what is there to be learnt is learnt."""
+"""Networks on programs: what is there to be learned is learned."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
-from tests.rooms import (
-    EncoderNetwork,
-    NetworkTraining,
-    TrainingConfig,
-    encode_programs,
-    fit_network,
-    load_embedding,
-    probabilities,
-    program_data,
-    program_encoder,
-    program_head,
-)
-
-SIZES, HEAD = program_encoder(hidden=8, buckets=64), program_head(dense=16)
-SMALL = NetworkTraining(
-    encoder=SIZES, head=HEAD, min_steps=1, loop=TrainingConfig(epochs=16, batch_size=8, learning_rate=5e-3)
-)
+from tests.rooms import fit_network, load_embedding, probabilities
+from tests.support.classifiers import SMALL
 
 
 @pytest.fixture(scope="module")
@@ -39,26 +23,6 @@ def _predict(network, samples, rows):
     return probabilities([network.scores(samples.variants[level].rows(rows)) for level in levels])
 
 
-def test_programs_of_several_levels_stand_side_by_side(samples, embedding):
-    views = [encode_programs(table, embedding, 64) for table in samples.variants.values()]
-    data = program_data(views, samples.label, np.arange(len(samples)))
-    network = EncoderNetwork(embedding.vectors, 2, SIZES, HEAD).eval()
-    rng = np.random.default_rng(0)
-    drawn = set()
-    with torch.inference_mode():
-        for rows in data.batches(7, rng):
-            inputs, target = data.batch(rows, rng)
-            together = network(*inputs)
-            assert target.tolist() == samples.label[rows].tolist()
-            for place, row in enumerate(rows.tolist()):
-                level = int(data._drawn[row]) // len(samples)
-                alone = network(*views[level].batch(np.array([row])))[0]
-                assert torch.allclose(together[place], alone, atol=1e-5)
-                drawn.add((level, row))
-    assert len(drawn) == len(samples)
-    assert {level for level, _ in drawn} == {0, 1}
-
-
 FULL = [
     pytest.param(change, marks=pytest.mark.full) for change in ({"buckets": 0}, {"train_vectors": False}, {"layers": 2})
 ]
@@ -69,7 +33,7 @@ def test_it_learns_what_two_kinds_of_programs_are(samples, change):
     test = np.arange(len(samples)) % 4 == 0
     losses = []
     hidden = samples.without_answers(np.flatnonzero(test))
-    training = replace(SMALL, encoder=replace(SIZES, **change))
+    training = replace(SMALL, encoder=replace(SMALL.encoder, **change), loop=replace(SMALL.loop, epochs=16))
     network = _fit(hidden, np.flatnonzero(~test), training, progress=lambda _epoch, loss, _: losses.append(loss))
     predicted = _predict(network, hidden, np.flatnonzero(test))
     assert predicted.shape == (test.sum(), 2)

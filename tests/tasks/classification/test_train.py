@@ -9,26 +9,17 @@ from scipy.special import softmax
 
 from ncc.errors import AssetError
 from tests.rooms import (
-    NetworkTraining,
-    TrainingConfig,
     calibrate,
     calibration_error,
     encoded_programs,
     fit_classifier,
     load_embedding,
     probabilities,
-    program_encoder,
-    program_head,
     split_samples,
 )
+from tests.support.classifiers import SMALL
 from tests.support.refuses import refuses
 
-SMALL = NetworkTraining(
-    encoder=program_encoder(hidden=8, buckets=64),
-    head=program_head(dense=16),
-    min_steps=1,
-    loop=TrainingConfig(epochs=10, batch_size=8, learning_rate=5e-3),
-)
 SHORT = replace(SMALL, loop=replace(SMALL.loop, epochs=2))
 
 
