@@ -91,6 +91,18 @@ class RecurrentTraining:
         check_positive(max_length=self.max_length)
 
 
+class _WithCodeOutput(EncoderNetwork):
+    """A network that has as many outputs again, which know the words alone."""
+
+    def __init__(self, vectors: Floats32, num_outputs: int, encoder: EncoderConfig, *more: Any) -> None:
+        super().__init__(vectors, num_outputs, encoder, *more)
+        self.code_output = nn.Linear(encoder.vector_size(vectors.shape[1]), num_outputs)
+
+    def forward(self, *batch: Tensor) -> Tensor:
+        vector = self.encoder(*batch[:4])[batch[5]]
+        return torch.cat([self.head(vector, batch[4]), self.code_output(vector)], dim=1)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recurrent(Generic[S]):
     """A network that reads a kernel as a sequence of words and predicts its class.
@@ -127,10 +139,10 @@ class Recurrent(Generic[S]):
             return SequenceData(Sequences.of(sequences), labels[rows], auxiliary=inputs[rows], owner=owner, noise=0.1)
 
         encoder = EncoderConfig(hidden=self.training.hidden, train_vectors=self.training.train_vectors)
-        head = HeadConfig(code_outputs=self.code_outputs)
+        kind = _WithCodeOutput if self.code_outputs else EncoderNetwork
 
         def make() -> EncoderNetwork:
-            network = EncoderNetwork(vectors, self.num_classes, encoder, head, inputs.shape[1])
+            network = kind(vectors, self.num_classes, encoder, HeadConfig(), inputs.shape[1])
             self.initialize(network)
             return network
 

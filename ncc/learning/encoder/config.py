@@ -54,7 +54,6 @@ class HeadConfig:
     norm: Norm = "batch"  # of the features: over the batch, or over each sample's
     dropout: float = 0.0  # fraction of features dropped in training, before the hidden layer
     dense_dropout: float = 0.0  # the same, after it
-    code_outputs: bool = False  # as many outputs again, from the encoder's vector alone, to train on both
 
     def __post_init__(self) -> None:
         """Check sizes and names."""

@@ -68,14 +68,13 @@ class Head(nn.Module):
         self.dropout, self.dense_dropout = nn.Dropout(config.dropout), nn.Dropout(config.dense_dropout)
         self.dense = nn.Linear(num_features, config.dense)
         self.output = nn.Linear(config.dense, num_outputs)
-        self.code_output = nn.Linear(vector_size, num_outputs) if config.code_outputs else None
 
     def forward(self, vector: Tensor, auxiliary: Tensor | None = None) -> Tensor:
-        """Outputs, (samples, num_outputs) float32, then those of the vector alone if the head has them."""
+        """Outputs, (samples, num_outputs) float32."""
         features = vector if auxiliary is None else torch.cat([vector, auxiliary], dim=1)
         state = torch.relu(self.dense(self.dropout(self.norm(features))))
         outputs: Tensor = self.output(self.dense_dropout(state))
-        return outputs if self.code_output is None else torch.cat([outputs, self.code_output(vector)], dim=1)
+        return outputs
 
 
 class EncoderNetwork(nn.Module):

@@ -175,10 +175,10 @@ class NumpyNetwork:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats32], config: EncoderConfig) -> Self:
-        """Take what ``EncoderNetwork.to_arrays`` gave, without outputs that are for training alone."""
-        names = [name for name in arrays if name != "vectors" and not name.startswith("code_output.")]
-        head = {name: arrays[name] for name in names if name.startswith(("norm.", "dense.", "output."))}
-        encoder = NumpyEncoder({name: arrays[name] for name in names if name not in head}, config)
+        """Take what ``EncoderNetwork.to_arrays`` gave."""
+        head = {name: array for name, array in arrays.items() if name.startswith(("norm.", "dense.", "output."))}
+        rest = {name: array for name, array in arrays.items() if name not in head and name != "vectors"}
+        encoder = NumpyEncoder(rest, config)
         return cls(encoder, NumpyHead(head, encoder.vector_size))
 
 

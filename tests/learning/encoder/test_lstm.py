@@ -144,17 +144,3 @@ def test_gates_that_begin_by_remembering():
         assert torch.equal(forget, -opening)
         assert 0 <= float(forget.detach().min()) <= float(forget.detach().max()) <= np.log(19)
         assert not layer.bias_hh_l0.any()
-
-
-def test_outputs_of_the_code_alone_come_behind_the_others():
-    batch = _batch()
-    model = _model(head=replace(BATCH, code_outputs=True))
-    with torch.no_grad():
-        got, other = model(*batch), model(*batch._replace(auxiliary=2 * batch.auxiliary))
-        expected = model.head.code_output(model.encoder(*batch[:4]))[batch.owner]
-        model.head.code_output = None
-        alone = model(*batch)
-    assert torch.equal(got[:, :2], alone)
-    assert torch.allclose(got[:, 2:], expected, atol=1e-6)
-    assert torch.equal(got[:, 2:], other[:, 2:])
-    assert not torch.equal(got[:, :2], other[:, :2])
