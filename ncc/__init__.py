@@ -21,7 +21,7 @@ _HOMES = {
     "ncc.kernels.measure.opencl": "Device",
     "ncc.kernels.measure.sweep": "Measurements",
     "ncc.kernels.profile": "LaunchProfile",
-    "ncc.learning.embedding.backoff": "BackoffLevel",
+    "ncc.learning.embedding.backoff": "Backoff",
     "ncc.learning.embedding.config": "EmbeddingConfig",
     "ncc.learning.embedding.embedding": "Embedding load_embedding save_embedding",
     "ncc.learning.embedding.train": "load_counts",

@@ -58,7 +58,7 @@ from ncc.learning.data import registry as data
 from ncc.learning.data.archives import Budget, extract_archive, iter_members
 from ncc.learning.data.registry import DatasetCard, DatasetFile, FileState, extracted, locate, verify
 from ncc.learning.embedding.backoff import (
-    BackoffLevel,
+    Backoff,
     generalize,
     opcode_of,
     split_constant_offset,

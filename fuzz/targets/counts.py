@@ -29,7 +29,7 @@ def _load(data: bytes) -> None:
     assert len(counts.statements) == len(counts.texts)
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), 2)
     center, context, count = counts.restrict(vocabulary)
-    assert count.sum() == counts.count.sum()
+    assert count.sum() == counts.matrix.sum()
     assert len(center) == len(context) == len(count)
 
 
@@ -44,7 +44,7 @@ def _merge(data: bytes) -> None:
     parts = [folder / "a", folder / "b"]
     total = sum_counts(parts)
     each = [load_counts(part) for part in parts]
-    assert total.count.sum() == sum(part.count.sum() for part in each)
+    assert total.matrix.sum() == sum(part.matrix.sum() for part in each)
     assert total.num_lines == sum(part.num_lines for part in each)
     assert np.array_equal(np.unique(total.texts), np.array(total.texts))
 

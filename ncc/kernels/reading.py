@@ -52,7 +52,7 @@ def read_kernels(
 ) -> list[Kernel]:
     """Read the kernels of a file or a text, in its order, for a head trained on the embedding of a fingerprint."""
     if embedding_id is not None:
-        embedding = embedding.version(embedding_id)
+        embedding = embedding.with_fingerprint(embedding_id)
     module = load_module(source, options=options, abstraction=embedding.abstraction)
     kernels = kernel_indices(module)
     lookup = embedding.look_up(module.texts).expand(module.text_id)

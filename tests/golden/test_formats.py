@@ -42,7 +42,7 @@ def test_counts_hold_what_they_held(goldens: Goldens, tmp_path: Path) -> None:
     found = {
         "texts": digest(list(counts.texts)),
         "statements": counts.statements.tolist(),
-        "pairs": [counts.center.tolist(), counts.context.tolist(), counts.count.tolist()],
+        "pairs": [column.tolist() for column in counts.pairs],
     }
     goldens.check("format-counts-v1", comparable(found))
 

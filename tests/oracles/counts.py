@@ -26,6 +26,6 @@ def slow_counts(files: Iterable[Path], width: int) -> Counts:
 def as_counters(counts: CorpusCounts) -> Counts:
     """The counts that a corpus has on disk."""
     statements = dict(zip(counts.texts, counts.statements.tolist(), strict=True))
-    rows = zip(counts.center.tolist(), counts.context.tolist(), counts.count.tolist(), strict=True)
+    rows = zip(*(column.tolist() for column in counts.pairs), strict=True)
     pairs = {(counts.texts[center], counts.texts[context]): times for center, context, times in rows}
     return Counter(statements), Counter(pairs)

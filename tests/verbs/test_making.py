@@ -22,7 +22,7 @@ def test_a_corpus_is_summed_up_and_not_built_twice(code, tmp_path):
     assert head.split() == ["source", "files", "IR", "lines", "statements"]
     assert row.split() == ["code", "6", str(counts.num_lines), str(counts.statements.sum())]
     assert distinct == f"{len(counts.texts)} distinct statements"
-    assert pairs == f"{counts.count.sum()} pairs within 2 hop(s)"
+    assert pairs == f"{counts.matrix.sum()} pairs within 2 hop(s)"
     assert failures == "0 files failed: see report.json"
 
 

@@ -61,7 +61,7 @@ def add_scores(folder: Path, scores: dict[str, Any]) -> None:
     with folder_lock(folder):
         try:
             card = json.loads(read_whole(path))
-            card["card" if "card" in card else "about"] |= {"scores": scores, "scores_command": command_line()}
+            card["card"] |= {"scores": scores, "scores_command": command_line()}
         except (ValueError, KeyError, TypeError) as error:
             raise AssetError(f"{path}: not the card of a model ({error}); the file is damaged") from error
         write_atomically(path, (json.dumps(card, ensure_ascii=False, indent=1) + "\n").encode())

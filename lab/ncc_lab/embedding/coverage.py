@@ -12,7 +12,7 @@ from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import find_inputs, load_module
 from ncc.ir.reader.abstraction import Abstraction
-from ncc.learning.embedding.backoff import BackoffLevel
+from ncc.learning.embedding.backoff import Backoff
 from ncc.learning.embedding.counts import load_counts
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.embedding.train import load_abstraction
@@ -93,13 +93,13 @@ def measure_coverage(statement_counts: Mapping[str, int], vocabulary: Vocabulary
         raise InputError(f"num_misses is {num_misses}; expected 0 or more")
     word, level = vocabulary.encode(statement_counts)
     counts = np.fromiter(statement_counts.values(), np.int64, len(statement_counts))
-    by_level = {member.name.lower(): int(counts[level == member].sum()) for member in BackoffLevel}
-    unknown = (word == len(vocabulary) - 1) & (level != BackoffLevel.EXACT)
+    by_level = {member.name.lower(): int(counts[level == member].sum()) for member in Backoff}
+    unknown = (word == len(vocabulary) - 1) & (level != Backoff.EXACT)
     texts = list(statement_counts)
-    missed = np.flatnonzero((level != BackoffLevel.EXACT) & (counts > 0)).tolist()
+    missed = np.flatnonzero((level != Backoff.EXACT) & (counts > 0)).tolist()
     missed.sort(key=lambda row: (-int(counts[row]), texts[row]))
     misses = (
-        Miss(texts[row], int(counts[row]), BackoffLevel(int(level[row])).name.lower(), vocabulary.words[word[row]])
+        Miss(texts[row], int(counts[row]), Backoff(int(level[row])).name.lower(), vocabulary.words[word[row]])
         for row in missed[:num_misses]
     )
     return Coverage(int(counts.sum()), len(texts), by_level, int(counts[unknown].sum()), tuple(misses))

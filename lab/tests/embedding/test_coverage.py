@@ -6,7 +6,7 @@ import numpy as np
 
 from lab.tests.rooms import measure_coverage
 from ncc.errors import InputError
-from tests.rooms import BackoffLevel, Vocabulary
+from tests.rooms import Backoff, Vocabulary
 from tests.support.refuses import refuses
 
 VOCABULARY = Vocabulary(("ret void", "<%ID> = add i32 <%ID>, <INT>", "add", "<unknown>"), np.array([5, 5, 0, 0]))
@@ -26,7 +26,7 @@ def test_statements_are_counted_at_their_levels_and_misses_come_most_frequent_fi
     assert found["by_level"] == {
         "exact": 6, "flags": 3, "alignment": 0, "sizes": 0, "types": 0, "operation": 0, "opcode": 11
     }  # fmt: skip
-    assert list(found["by_level"]) == [level.name.lower() for level in BackoffLevel]
+    assert list(found["by_level"]) == [level.name.lower() for level in Backoff]
     assert (found["exact_rate"], found["backoff_rate"]) == (0.3, 0.65)
     assert [(miss["text"], miss["count"], miss["level"], miss["fallback"]) for miss in found["misses"]] == [
         ("<%ID> = newop i64 <%ID>", 7, "opcode", "<unknown>"),

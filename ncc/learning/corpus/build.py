@@ -209,7 +209,7 @@ def _merge(folder: Path, recipe: Recipe, batches: Sequence[Batch]) -> CorpusRepo
     for width in recipe.widths:
         counts = sum_counts(width_folder(batch.shard, width) for batch in batches)
         save_counts(counts, width_folder(folder, width))
-        report.pairs[width], num_distinct = int(counts.count.sum()), len(counts.texts)
+        report.pairs[width], num_distinct = int(counts.matrix.sum()), len(counts.texts)
     seconds = {step: round(seconds, 1) for step, seconds in report.seconds.items()}
     report = replace(report, num_distinct=num_distinct, seconds=seconds)
     summary = {"recipe": recipe.name, "abstraction": asdict(recipe.abstraction)} | asdict(report)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 
 
-class BackoffLevel(IntEnum):
+class Backoff(IntEnum):
     """Generalization after which a statement is in the vocabulary."""
 
     EXACT = 0
@@ -200,7 +200,7 @@ def generalizations(text: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=1 << 16)
 def generalize(text: str) -> tuple[str, ...]:
-    """An abstracted statement and its generalizations, one per `BackoffLevel`; adjacent forms may be equal.
+    """An abstracted statement and its generalizations, one per `Backoff`; adjacent forms may be equal.
 
     >>> for form in generalize("<%ID> = add nsw i32 <%ID>, <INT>"): print(form)
     <%ID> = add nsw i32 <%ID>, <INT>

@@ -38,53 +38,35 @@ _Size = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountsCard:
-    """The card of a corpus: its distinct statements in alphabetical order, context width in hops, and size."""
+    """The card of a corpus."""
 
-    texts: tuple[str, ...]
-    width: _Size
+    texts: tuple[str, ...]  # distinct abstracted statements, in alphabetical order
+    context_width: _Size  # in hops
     num_files: _Size
-    num_lines: _Size
+    num_lines: _Size  # of IR
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CorpusCounts(CountsCard):
-    """Counts of a corpus.
+    """Counts of a corpus."""
 
-    Attributes:
-        texts: Distinct abstracted statements, in alphabetical order.
-        width: Context size in hops.
-        num_files: Files read.
-        num_lines: Lines of IR in them.
-        statements: (num_texts,) int64 occurrences of each statement.
-        matrix: (num_texts, num_texts) sparse int64 occurrences of each statement in the context of another.
-    """
-
-    statements: Ints
-    matrix: "csr_array"
+    statements: Ints  # (num_texts,) int64 occurrences of each statement
+    matrix: "csr_array"  # (num_texts, num_texts) int64 occurrences of a statement in the context of another
 
     def __repr__(self) -> str:
-        counted = f"{len(self.texts)} statements, {self.matrix.nnz} pairs within {self.width} hop(s)"
+        counted = f"{len(self.texts)} statements, {self.matrix.nnz} pairs within {self.context_width} hop(s)"
         return f"CorpusCounts({counted}, from {self.num_files} files)"
 
     @property
-    def center(self) -> Ints32:
-        """(num_pairs,) int32 index of each pair's statement, sorted."""
-        return _columns(self.matrix)[0]
-
-    @property
-    def context(self) -> Ints32:
-        """(num_pairs,) int32 index of the statement in its context, sorted for each center."""
-        return np.asarray(self.matrix.indices, np.int32)
-
-    @property
-    def count(self) -> Ints:
-        """(num_pairs,) int64 occurrences of the pair."""
-        return np.asarray(self.matrix.data, np.int64)
+    def pairs(self) -> Pairs:
+        """The pairs as columns."""
+        return _columns(self.matrix)
 
     def restrict(self, vocabulary: Vocabulary) -> Pairs:
         """Pairs between words; a statement outside the vocabulary counts for the word that it backs off to."""
         word, _ = vocabulary.encode(self.texts)
-        return _columns(_matrix([(word[self.center], word[self.context], self.count)], len(vocabulary)))
+        center, context, count = self.pairs
+        return _columns(_matrix([(word[center], word[context], count)], len(vocabulary)))
 
 
 def _matrix(pairs: Iterable[Pairs], size: int) -> "csr_array":
@@ -105,8 +87,8 @@ def _columns(matrix: "csr_array") -> Pairs:
 class CountsBuilder:
     """Sum of the counts of files, in bounded memory."""
 
-    def __init__(self, width: int, *, compact_at: int = _COMPACT_AT) -> None:
-        self.width = width
+    def __init__(self, context_width: int, *, compact_at: int = _COMPACT_AT) -> None:
+        self.context_width = context_width
         self.num_files = self.num_lines = 0
         self._compact_at = compact_at
         self._index: dict[str, int] = {}
@@ -143,7 +125,7 @@ class CountsBuilder:
         statements[rank] = self._statements
         return CorpusCounts(
             texts=tuple(texts),
-            width=self.width,
+            context_width=self.context_width,
             num_files=self.num_files,
             num_lines=self.num_lines,
             statements=statements,
@@ -161,9 +143,9 @@ def save_counts(counts: CorpusCounts, folder: str | Path) -> None:
     from safetensors.numpy import save
 
     folder = Path(folder)
-    arrays: tuple[NDArray[Any], ...] = (counts.statements, *_columns(counts.matrix))
+    arrays: tuple[NDArray[Any], ...] = (counts.statements, *counts.pairs)
     tensors = dict(zip(_TENSORS, arrays, strict=True))
-    card = {name: getattr(counts, name) for name in ("width", "num_files", "num_lines", "texts")}
+    card = {name: getattr(counts, name) for name in CountsCard.__dataclass_fields__}
     text = json.dumps({"format_version": FORMAT_VERSION} | card, ensure_ascii=False)
     with folder_lock(folder):
         write_atomically(folder / "counts.safetensors", save(tensors))
@@ -196,11 +178,11 @@ def sum_counts(folders: Iterable[Path]) -> CorpusCounts:
     builder = None
     for folder in folders:
         counts = load_counts(folder)
-        builder = builder or CountsBuilder(counts.width)
-        if counts.width != builder.width:
-            raise AssetError(f"{folder}: was counted with context width {counts.width}; expected {builder.width}")
+        builder = builder or CountsBuilder(counts.context_width)
+        if (width := counts.context_width) != builder.context_width:
+            raise AssetError(f"{folder}: was counted with context width {width}; expected {builder.context_width}")
         sizes = {"num_files": counts.num_files, "num_lines": counts.num_lines}
-        builder.add(counts.texts, counts.statements, _columns(counts.matrix), **sizes)
+        builder.add(counts.texts, counts.statements, counts.pairs, **sizes)
     assert builder, "there are no counts"
     return builder.finish()
 

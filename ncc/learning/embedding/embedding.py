@@ -19,7 +19,7 @@ from ncc.arrays import Floats32, Ints32
 from ncc.errors import AssetError, InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.native import OPCODES
-from ncc.learning.embedding.backoff import BackoffLevel, generalize
+from ncc.learning.embedding.backoff import Backoff, generalize
 from ncc.learning.embedding.vocabulary import UNKNOWN, Vocabulary
 from ncc.system.files.pages import html_table
 
@@ -28,12 +28,7 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """Rows of statements in an embedding, and how far they backed off.
-
-    Attributes:
-        word: (num_statements,) int32 rows of the embedding.
-        level: (num_statements,) uint8 `BackoffLevel` of each.
-    """
+    """(num_statements,) int32 rows of statements in an embedding, and the uint8 `Backoff` that each took."""
 
     word: Ints32
     level: NDArray[np.uint8]
@@ -44,7 +39,7 @@ class Lookup:
     @property
     def unknown_rate(self) -> float:
         """Fraction of statements that are not in the vocabulary as they stand; 0 without statements."""
-        return float((self.level != BackoffLevel.EXACT).mean()) if len(self.level) else 0.0
+        return float((self.level != Backoff.EXACT).mean()) if len(self.level) else 0.0
 
     def expand(self, text_id: Ints32) -> "Lookup":
         """Expand distinct statements to all, by (num_statements,) int32 indices of the distinct ones."""
@@ -52,8 +47,8 @@ class Lookup:
 
     def count_by_level(self) -> dict[str, int]:
         """Count statements by the name of the level that they backed off to."""
-        counts = np.bincount(self.level, minlength=len(BackoffLevel))
-        return {level.name.lower(): int(counts[level]) for level in BackoffLevel}
+        counts = np.bincount(self.level, minlength=len(Backoff))
+        return {level.name.lower(): int(counts[level]) for level in Backoff}
 
 
 @dataclass(frozen=True)
@@ -66,15 +61,9 @@ class Neighbor:
 
 
 class Neighbors(list[Neighbor]):
-    """The words near a statement, best first.
+    """The words near a statement, best first; the word that it backed off to, and the generalization that this took."""
 
-    Attributes:
-        text: The statement.
-        word: The word of the vocabulary that it backed off to.
-        level: Generalization that this took; "exact" if the statement is a word.
-    """
-
-    def __init__(self, neighbors: Iterable[Neighbor], text: str, word: str, level: BackoffLevel) -> None:
+    def __init__(self, neighbors: Iterable[Neighbor], text: str, word: str, level: Backoff) -> None:
         super().__init__(neighbors)
         self.text, self.word, self.level = text, word, level.name.lower()
 
@@ -159,7 +148,7 @@ class Embedding:
         digest.update(self.vectors.astype(np.float16).tobytes())
         return digest.hexdigest()[:16]
 
-    def version(self, fingerprint: str) -> "Embedding":
+    def with_fingerprint(self, fingerprint: str) -> "Embedding":
         """This embedding, or an earlier version without added words, that has a fingerprint.
 
         Raises:
@@ -250,7 +239,7 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     card = {
         "format_version": FORMAT_VERSION,
         "abstraction": asdict(embedding.abstraction),
-        "about": embedding.card,
+        "card": embedding.card,
         "words": embedding.vocabulary.words,
     }
     vectors: NDArray[Any] = embedding.vectors.astype(np.float16)
@@ -302,12 +291,12 @@ def _load(folder: Path) -> Embedding:
             raise ValueError("there are no words, or counts are not whole numbers, 0 or more")
         if vectors.dtype != np.float16:
             raise ValueError(f"vectors are {vectors.dtype}, not float16")
-        about = convert(card["about"], dict[str, Any])
-        added = sum(entry.num_new_words for entry in convert(about.get("extensions", []), list[_Extension]))
+        model_card = convert(card["card"], dict[str, Any])
+        added = sum(entry.num_new_words for entry in convert(model_card.get("extensions", []), list[_Extension]))
         if added >= len(words):
             raise ValueError(f"{added} of {len(words)} words are said to be extensions")
         vocabulary = Vocabulary(words, counts.astype(np.int64))
-        return Embedding(vocabulary, vectors, read_abstraction(card["abstraction"]), about)
+        return Embedding(vocabulary, vectors, read_abstraction(card["abstraction"]), model_card)
     except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
         raise AssetError(f"{folder}: words, counts and vectors don't fit together ({error}); it is damaged") from error
 

@@ -15,7 +15,7 @@ import numpy as np
 from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError
 from ncc.ir.reader.abstraction import Abstraction
-from ncc.learning.embedding.backoff import BackoffLevel
+from ncc.learning.embedding.backoff import Backoff
 from ncc.learning.embedding.counts import CorpusCounts
 from ncc.learning.embedding.embedding import Embedding, compose_missing, l2_normalize
 from ncc.learning.embedding.subwords import subword_matrix
@@ -87,7 +87,7 @@ def extend_embedding(
 def _extended_vocabulary(old: Vocabulary, counts: CorpusCounts, min_count: int) -> Vocabulary:
     """The old words in their order, then the new ones, most frequent first, then the last of all."""
     _, level = old.encode(counts.texts)
-    unknown = np.flatnonzero(level != BackoffLevel.EXACT).tolist()
+    unknown = np.flatnonzero(level != Backoff.EXACT).tolist()
     new = build_vocabulary({counts.texts[i]: int(counts.statements[i]) for i in unknown}, min_count)
     added = {word: count for word, count in zip(new.words[:-1], new.counts[:-1], strict=True) if word not in old}
     if not any(added.values()):
@@ -100,20 +100,18 @@ def _subword_features(words: tuple[str, ...], vectors: Floats32, old: Ints) -> F
     """(num_words, dim) sums over subwords of the mean vector of other old words with them, of length 1."""
     from scipy.sparse import csr_matrix
 
-    matrix = subword_matrix(words)
-    is_old = np.zeros(matrix.num_words, bool)
+    entries = subword_matrix(words).tocoo()
+    is_old = np.zeros(len(words), bool)
     is_old[old] = True
-    has = csr_matrix(
-        (matrix.weight * is_old[matrix.row], (matrix.column, matrix.row)), (matrix.num_subwords, matrix.num_words)
-    )
+    has = csr_matrix((entries.data * is_old[entries.row], (entries.col, entries.row)), shape=entries.shape[::-1])
     total, weight = has @ vectors, np.asarray(has.sum(axis=1)).ravel()
     sums = np.zeros_like(vectors)
-    for entries in np.array_split(np.arange(len(matrix.row)), max(len(matrix.row) >> 14, 1)):
-        word, part = matrix.row[entries], matrix.column[entries]
-        own = matrix.weight[entries] * is_old[word]
+    for chunk in np.array_split(np.arange(entries.nnz), max(entries.nnz >> 14, 1)):
+        word, part, weights = entries.row[chunk], entries.col[chunk], entries.data[chunk]
+        own = weights * is_old[word]
         left = np.maximum(weight[part] - own, 1e-6)
         mean = (total[part] - own[:, None] * vectors[word]) / left[:, None]
-        np.add.at(sums, word, matrix.weight[entries, None] * mean * (left > 1e-3)[:, None])
+        np.add.at(sums, word, weights[:, None] * mean * (left > 1e-3)[:, None])
     return l2_normalize(sums)
 
 

@@ -18,6 +18,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -25,8 +26,11 @@ import torch
 from ncc.arrays import Floats, Floats32, Ints, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.config import EmbeddingConfig
-from ncc.learning.embedding.subwords import SubwordMatrix, subword_matrix
+from ncc.learning.embedding.subwords import subword_matrix
 from ncc.learning.training.ranks import all_gather_rows, check_consistent, rank_and_world, sum_over_ranks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +83,8 @@ def train_skipgram(
             progress(len(losses), losses[-1])
     vectors, contexts = model.numpy()
     vectors[pairs.marginal == 0] = 0
-    final, entropy = model.loss(), pairs.entropy()
+    final = skipgram_loss(pairs, vectors, contexts, device=device, rows=rows, columns=columns)
+    entropy = pairs.entropy()
     logger.info("skip-gram: loss %.4f after %d epochs, entropy %.4f", final, config.epochs, entropy)
     return SkipGramResult(vectors, contexts, np.array(losses), final, entropy)
 
@@ -148,8 +153,7 @@ class _Tiling:
     """Division of a softmax over all words among tiles of ``columns`` words and among ranks, and its precision."""
 
     columns: int = COLUMNS
-    low: bool = False
-    """Whether products are in bfloat16, with sums in float32; CUDA devices only."""
+    low: bool = False  # products in bfloat16, with sums in float32; CUDA devices only
     world_size: int = 1
 
     def parts(self, num_words: int) -> list[slice]:
@@ -168,14 +172,10 @@ class _Tiling:
 class _Softmax:
     """Denominators of the softmax of n centers over all contexts."""
 
-    loss: torch.Tensor
-    """() this rank's part of the cross-entropy, times the tile's weight."""
-    max_logit: torch.Tensor
-    """(n, 1) largest logit over this rank's words."""
-    scale: torch.Tensor
-    """(n, 1) factor from exponentials of logits minus the largest to probabilities."""
-    exp_logits: torch.Tensor
-    """(n, words) these exponentials for the last part of the words."""
+    loss: torch.Tensor  # () this rank's part of the cross-entropy, times the tile's weight
+    max_logit: torch.Tensor  # (n, 1) largest logit over this rank's words
+    scale: torch.Tensor  # (n, 1) factor from exponentials of logits minus the largest to probabilities
+    exp_logits: torch.Tensor  # (n, words) these exponentials for the last part of the words
 
     @classmethod
     def of(cls, tile: _Tile, u: torch.Tensor, contexts: torch.Tensor, tiling: _Tiling) -> "_Softmax":
@@ -203,15 +203,21 @@ class _Softmax:
 
 
 def skipgram_loss(
-    pairs: WeightedPairs, vectors: Floats32, contexts: Floats32, *, rows: int = ROWS, columns: int = COLUMNS
+    pairs: WeightedPairs,
+    vectors: Floats32,
+    contexts: Floats32,
+    *,
+    device: str = "cpu",
+    rows: int = ROWS,
+    columns: int = COLUMNS,
 ) -> float:
-    """Cross-entropy of contexts given centers, in nats per pair."""
-    u, v = torch.from_numpy(vectors), torch.from_numpy(contexts)
-    total = 0.0
+    """Cross-entropy of contexts given centers, in nats per pair, in float32."""
+    u, v = (torch.from_numpy(table).to(device) for table in (vectors, contexts))
+    total = torch.zeros((), dtype=torch.float64, device=device)
     for start in range(0, len(pairs.centers), rows):
-        tile = pairs.tile(pairs.centers[start : start + rows], "cpu")
-        total += float(_Softmax.of(tile, u[tile.rows], v, _Tiling(columns=columns)).loss)
-    return total
+        tile = pairs.tile(pairs.centers[start : start + rows], device)
+        total += _Softmax.of(tile, u[tile.rows], v, _Tiling(columns=columns)).loss
+    return float(total)
 
 
 def _add_gradients(
@@ -263,7 +269,7 @@ class _Model:
         self.subwords = None
         if config.subwords:
             self._has = subword_matrix(words)
-            self.subwords = matrix(self._has.num_subwords, 1.0).to(device)
+            self.subwords = matrix(self._has.shape[1], 1.0).to(device)
             groups[1]["weight_decay"] = config.word_decay  # type: ignore[assignment]
             groups.append({"params": [self.subwords]})
         has_bfloat16 = device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False)
@@ -315,34 +321,20 @@ class _Model:
         return float(loss)
 
     @torch.no_grad()
-    def loss(self) -> float:
-        """Cross-entropy of all pairs in nats per pair, in float32."""
-        centers, tiling = self._by_rank(self._pairs.centers), replace(self._tiling, low=False)
-        total = torch.zeros(1, dtype=torch.float64, device=self.device)
-        for start in range(0, len(centers), self._num_rows):
-            batch = centers[start : start + self._num_rows]
-            total += _Softmax.of(self._pairs.tile(batch, self.device), self._vectors(batch), self.contexts, tiling).loss
-        sum_over_ranks([total])
-        return float(total)
-
     def numpy(self) -> tuple[Floats32, Floats32]:
         """(num_words, dim) center and context vectors, on all ranks."""
         by_rank = self._vectors(self._order), all_gather_rows(self.contexts, self._sizes(self._order))
         tables = np.empty((2, *by_rank[0].shape), np.float32)
         for table, gathered in zip(tables, by_rank, strict=True):
-            table[self._order] = gathered.detach().cpu().numpy()
+            table[self._order] = gathered.cpu().numpy()
         return tables[0], tables[1]
 
 
-def _rows(has: SubwordMatrix, words: Ints, device: str) -> torch.Tensor:
+def _rows(has: "csr_array", words: Ints, device: str) -> torch.Tensor:
     """Rows of a matrix of subwords, sparse."""
-    start = np.searchsorted(has.row, [words, words + 1])
-    length = start[1] - start[0]
-    row = np.repeat(np.arange(len(words)), length)
-    position = np.arange(len(row)) + (start[0] - (np.cumsum(length) - length))[row]
-    entries, weight = torch.from_numpy(np.stack([row, has.column[position]])), torch.from_numpy(has.weight[position])
-    shape = (len(words), has.num_subwords)
-    return torch.sparse_coo_tensor(entries, weight, shape, check_invariants=False).to(device).coalesce()
+    rows = has[words].tocoo()
+    entries, weight = torch.from_numpy(np.stack([rows.row, rows.col]).astype(np.int64)), torch.from_numpy(rows.data)
+    return torch.sparse_coo_tensor(entries, weight, rows.shape, check_invariants=False).to(device).coalesce()
 
 
 def _zeroed_grad(matrix: torch.Tensor) -> torch.Tensor:

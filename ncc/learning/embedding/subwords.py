@@ -11,11 +11,12 @@ statement instead of n-grams.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncc.arrays import Floats32, Ints
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _SUBWORD = re.compile(
     r"align \d+|@[\w.$]+|<(?:%ID|@ID|LABEL|FLOAT|STRING|INT[^>]*)>|\{\.\.\.\}|\d+ x|N x|[A-Za-z_][\w.]*|-?\d+|…|[{\[]"
@@ -52,26 +53,16 @@ def subwords_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(parts))
 
 
-@dataclass(frozen=True, eq=False)
-class SubwordMatrix:
-    """Sparse (num_words, num_subwords) matrix: (num_entries,) row and column int64, weight float32.
+def subword_matrix(words: Sequence[str]) -> "csr_array":
+    """(num_words, num_subwords) sparse float32 weights, rows of length 1; columns are in alphabetical order."""
+    from scipy.sparse import csr_array
 
-    The squares of a row's weights add up to 1.
-    """
-
-    row: Ints
-    column: Ints
-    weight: Floats32
-    num_words: int
-    num_subwords: int
-
-
-def subword_matrix(words: Sequence[str]) -> SubwordMatrix:
-    """Subwords of all words of a vocabulary; columns are in alphabetical order."""
     subwords = [subwords_of(word) for word in words]
     index = {part: column for column, part in enumerate(sorted({part for parts in subwords for part in parts}))}
-    row = np.repeat(np.arange(len(words)), [len(parts) for parts in subwords])
+    length = [len(parts) for parts in subwords]
+    row = np.repeat(np.arange(len(words)), length)
     column = np.array([index[part] for parts in subwords for part in parts], np.int64)
     weight = np.array([1.0 if i else _OPCODE_WEIGHT for parts in subwords for i in range(len(parts))], np.float64)
-    length = np.sqrt(np.bincount(row, weights=weight**2, minlength=len(words)))
-    return SubwordMatrix(row, column, (weight / length[row]).astype(np.float32), len(words), len(index))
+    norm = np.sqrt(np.bincount(row, weights=weight**2, minlength=len(words)))
+    entries = (weight / norm[row]).astype(np.float32), column, np.concatenate([[0], np.cumsum(length)])
+    return csr_array(entries, shape=(len(words), len(index)))

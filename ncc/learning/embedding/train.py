@@ -9,7 +9,7 @@ from typing import Any
 
 from ncc.errors import AssetError, InputError, check_positive
 from ncc.ir.reader.abstraction import Abstraction
-from ncc.learning.embedding.backoff import BackoffLevel
+from ncc.learning.embedding.backoff import Backoff
 from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.counts import CorpusCounts, sum_counts, width_folder
 from ncc.learning.embedding.counts import load_counts as load_folder
@@ -97,13 +97,13 @@ def fit_embedding(
         result = train_skipgram(*pairs, vocabulary.words, config, device=device, progress=progress)
     vectors = compose_missing(vocabulary, result.vectors)
     _, level = vocabulary.encode(counts.texts)
-    exact = counts.statements[level == BackoffLevel.EXACT].sum() / max(num_statements, 1)
+    exact = counts.statements[level == Backoff.EXACT].sum() / max(num_statements, 1)
     figures = {
         "num_files": counts.num_files,
         "num_lines": counts.num_lines,
         "num_statements": num_statements,
         "num_distinct_statements": len(counts.texts),
-        "num_pairs": int(counts.count.sum()),
+        "num_pairs": int(counts.matrix.sum()),
         "num_distinct_pairs": len(pairs[2]),
         "num_words": len(vocabulary),
         "exact_share_of_corpus": round(float(exact), 6),

@@ -15,7 +15,7 @@ from ncc.arrays import Ints, Ints32
 from ncc.errors import InputError
 from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.backoff import (
-    BackoffLevel,
+    Backoff,
     generalizations,
     generalize,
     nearest_opencl_operation,
@@ -28,16 +28,10 @@ UNKNOWN = "<unknown>"
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Words, which are forms of statements at any `BackoffLevel`, and their counts.
+    """Words, which are forms of statements at any `Backoff`; counts are (num_words,) int64."""
 
-    Attributes:
-        words: Distinct forms; the last one is for unknown opcodes.
-        counts: (num_words,) int64 statements of the corpus that look up this word; 0 for words that are only forms to
-            back off to.
-    """
-
-    words: tuple[str, ...]
-    counts: Ints
+    words: tuple[str, ...]  # distinct; the last one is for unknown opcodes
+    counts: Ints  # statements of the corpus that look up the word; 0 for words that are only forms to back off to
     _index: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -55,27 +49,27 @@ class Vocabulary:
     def __contains__(self, text: str) -> bool:
         return text in self._index
 
-    def find(self, text: str) -> tuple[int, BackoffLevel]:
+    def find(self, text: str) -> tuple[int, Backoff]:
         """Find the row of a statement, and the generalization that it took.
 
         A statement that differs from a word only by the version of LLVM that wrote it is that word.
 
         >>> vocabulary = Vocabulary(("ret void", "ret", "<unknown>"), np.array([5, 1, 0]))
         >>> vocabulary.find("ret i32 <INT>")
-        (1, <BackoffLevel.OPCODE: 6>)
+        (1, <Backoff.OPCODE: 6>)
         """
         for form in (text, split_constant_offset(text)):
             plain = strip_inferred_flags(form)
             for row in (self._index.get(form), self._index.get(plain), self._version_rows.get(plain)):
                 if row is not None:
-                    return row, BackoffLevel.EXACT
-        for level, form in zip(BackoffLevel, generalizations(text), strict=True):
+                    return row, Backoff.EXACT
+        for level, form in zip(Backoff, generalizations(text), strict=True):
             row = self._index.get(form)
-            if row is None and level == BackoffLevel.OPERATION:
+            if row is None and level == Backoff.OPERATION:
                 row = self._index.get(nearest_opencl_operation(form))
             if row is not None:
                 return row, level
-        return len(self.words) - 1, BackoffLevel.OPCODE
+        return len(self.words) - 1, Backoff.OPCODE
 
     @cached_property
     def _version_rows(self) -> dict[str, int]:
@@ -98,17 +92,15 @@ def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) 
     words if they are frequent together: these words have real contexts in the corpus. Generalizations of words are
     words too, and so are all opcodes.
     """
-    if min_count < 1:
-        raise InputError(f"min_count is {min_count}; expected 1 or more")
     selected: dict[str, int] = {}
     pending = Counter(dict(statement_counts))
     example = {text: text for text in statement_counts}
-    for level in BackoffLevel:
+    for level in Backoff:
         rarer: Counter[str] = Counter()
         rarer_example: dict[str, str] = {}
         for form, count in pending.items():
             forms = generalize(example[form])[level:]
-            if form in selected or count >= min_count or level == BackoffLevel.OPCODE:
+            if form in selected or count >= min_count or level == Backoff.OPCODE:
                 # its generalizations at once: the rarer ones must stop at the first word, as `find` does
                 selected.update({general: 0 for general in forms if general not in selected})
                 selected[form] += count

@@ -87,7 +87,7 @@ def classify(
     if top < 1:
         raise InputError(f"top is {top}; expected 1 or more")
     head = load_classifier(head)
-    embedding = load_embedding(embedding).version(head.embedding_id)
+    embedding = load_embedding(embedding).with_fingerprint(head.embedding_id)
     levels = tuple(levels if levels is not None else head.levels)
     if not levels:
         raise InputError("levels: expected one or more, found none")

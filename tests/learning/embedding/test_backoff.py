@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.rooms import OPCODES, BackoffLevel, generalize, opcode_of
+from tests.rooms import OPCODES, Backoff, generalize, opcode_of
 
 # statement, then its forms from FLAGS to OPCODE; None where the form is the one above it
 TABLE = [
@@ -147,7 +147,7 @@ def test_each_level_drops_what_its_name_says(row):
     for form in row:
         expected.append(expected[-1] if form is None else form)
     assert list(forms) == expected
-    assert len(forms) == len(BackoffLevel)
+    assert len(forms) == len(Backoff)
 
 
 def _statements(modules):
@@ -157,7 +157,7 @@ def _statements(modules):
 def test_a_form_is_its_own_form_at_its_level_and_shares_all_that_is_above(modules):
     for text in _statements(modules):
         forms = generalize(text)
-        for low, high in itertools.product(list(BackoffLevel)[:-1], BackoffLevel):
+        for low, high in itertools.product(list(Backoff)[:-1], Backoff):
             again = generalize(forms[low])[high]
             assert again == forms[max(low, high)], (text, low.name, high.name)
 
@@ -165,7 +165,7 @@ def test_a_form_is_its_own_form_at_its_level_and_shares_all_that_is_above(module
 def test_every_real_statement_ends_at_an_opcode_that_the_reader_knows(modules):
     for module in modules:
         for number, text in zip(module.opcode.tolist(), module.text_id.tolist(), strict=True):
-            assert generalize(module.texts[text])[BackoffLevel.OPCODE] == OPCODES[number], module.texts[text]
+            assert generalize(module.texts[text])[Backoff.OPCODE] == OPCODES[number], module.texts[text]
 
 
 def test_levels_never_meet_across_opcodes(modules):
@@ -176,11 +176,11 @@ def test_levels_never_meet_across_opcodes(modules):
 
 
 def test_placeholders_are_not_mistaken_for_vectors_or_types():
-    assert generalize("store i1 <INT>, ptr <@ID>")[BackoffLevel.TYPES] == "store int <INT>, ptr <@ID>"
-    assert "<STRING>" in generalize("call void asm sideeffect <STRING>(<4 x i32> <%ID>)")[BackoffLevel.TYPES]
+    assert generalize("store i1 <INT>, ptr <@ID>")[Backoff.TYPES] == "store int <INT>, ptr <@ID>"
+    assert "<STRING>" in generalize("call void asm sideeffect <STRING>(<4 x i32> <%ID>)")[Backoff.TYPES]
 
 
 def test_a_name_that_holds_a_flag_or_a_type_is_kept():
     text = "<%ID> = call double @fast_length(<2 x double> <%ID>)"
-    assert generalize(text)[BackoffLevel.OPERATION] == "call @fast_length …"
-    assert "@fast_length(" in generalize(text)[BackoffLevel.TYPES]
+    assert generalize(text)[Backoff.OPERATION] == "call @fast_length …"
+    assert "@fast_length(" in generalize(text)[Backoff.TYPES]

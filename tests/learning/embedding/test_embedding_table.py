@@ -9,7 +9,7 @@ from ncc.errors import InputError
 from tests.rooms import (
     OPCODES,
     Abstraction,
-    BackoffLevel,
+    Backoff,
     Embedding,
     EmbeddingConfig,
     Vocabulary,
@@ -45,7 +45,7 @@ def test_look_up_backs_off_and_says_so(hand_made):
     ]
     lookup = hand_made.look_up(texts)
     assert lookup.word.tolist() == [0, 0, 3, 4]
-    assert [BackoffLevel(level).name for level in lookup.level] == ["EXACT", "FLAGS", "OPCODE", "OPCODE"]
+    assert [Backoff(level).name for level in lookup.level] == ["EXACT", "FLAGS", "OPCODE", "OPCODE"]
     assert lookup.unknown_rate == 0.75
     assert lookup.count_by_level() == {
         "exact": 1, "flags": 1, "alignment": 0, "sizes": 0, "types": 0, "operation": 0, "opcode": 2
@@ -84,7 +84,7 @@ def test_neighbours_of_what_backed_off_say_so(hand_made):
 
 def test_compose_gives_a_form_the_weighted_mean_of_what_is_under_it():
     exact = ("<%ID> = add nsw i32 <%ID>, <INT>", "<%ID> = add nuw i32 <%ID>, <INT>")
-    form = generalize(exact[0])[BackoffLevel.FLAGS]
+    form = generalize(exact[0])[Backoff.FLAGS]
     vocabulary = Vocabulary((*exact, form, "ret", "<unknown>"), np.array([16, 9, 0, 0, 0]))
     vectors = np.array([[2, 0], [0, 5], [0, 0], [0, 0], [0, 0]], np.float32)
     composed = compose_missing(vocabulary, vectors)
@@ -98,7 +98,7 @@ def test_compose_gives_a_form_the_weighted_mean_of_what_is_under_it():
 
 def test_compose_leaves_trained_forms_alone():
     exact = "<%ID> = add nsw i32 <%ID>, <INT>"
-    vocabulary = Vocabulary((exact, generalize(exact)[BackoffLevel.FLAGS]), np.array([4, 4]))
+    vocabulary = Vocabulary((exact, generalize(exact)[Backoff.FLAGS]), np.array([4, 4]))
     composed = compose_missing(vocabulary, np.array([[1, 0], [0, 1]], np.float32))
     assert np.array_equal(composed, np.eye(2, dtype=np.float32))
 

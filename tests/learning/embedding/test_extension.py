@@ -13,7 +13,7 @@ from tests.support.refuses import refuses
 
 @pytest.fixture(scope="module")
 def shipped() -> Embedding:
-    return load_embedding().version("e32b14a7bc9d6bd1")
+    return load_embedding().with_fingerprint("e32b14a7bc9d6bd1")
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +36,19 @@ def test_who_knows_the_old_one_gets_it_back(shipped, extended, tmp_path):
     save_embedding(extended, tmp_path)
     again = load_embedding(tmp_path)
     assert again.fingerprint == extended.fingerprint
-    older = again.version(shipped.fingerprint)
+    older = again.with_fingerprint(shipped.fingerprint)
     assert older.fingerprint == shipped.fingerprint
     assert older.vocabulary.words == shipped.vocabulary.words
-    assert again.version(again.fingerprint) is again
+    assert again.with_fingerprint(again.fingerprint) is again
     with refuses(AssetError, "cafe"):
-        again.version("cafe")
+        again.with_fingerprint("cafe")
 
 
 def test_extensions_add_up(shipped, extended, counts):
     twice = extend_embedding(extended, counts, min_count=1)
     assert len(twice.card["extensions"]) == len(extended.card["extensions"]) + 1
-    assert twice.version(extended.fingerprint).fingerprint == extended.fingerprint
-    assert twice.version(shipped.fingerprint).fingerprint == shipped.fingerprint
+    assert twice.with_fingerprint(extended.fingerprint).fingerprint == extended.fingerprint
+    assert twice.with_fingerprint(shipped.fingerprint).fingerprint == shipped.fingerprint
 
 
 def test_induced_vectors_are_near_the_trained_ones(shipped, counts):
@@ -89,7 +89,7 @@ def test_a_corpus_of_other_words_is_refused(small, counts):
 def test_a_damaged_card_is_refused(extended, tmp_path, number):
     save_embedding(extended, tmp_path)
     card = json.loads((tmp_path / "embedding.json").read_text())
-    card["about"]["extensions"][-1]["num_new_words"] = number
+    card["card"]["extensions"][-1]["num_new_words"] = number
     (tmp_path / "embedding.json").write_text(json.dumps(card))
     with refuses(AssetError, tmp_path):
         load_embedding(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.rooms import (
     OPCODES,
-    BackoffLevel,
+    Backoff,
     build_vocabulary,
     generalize,
     load_embedding,
@@ -33,7 +33,7 @@ def test_a_statement_is_a_word_exactly_from_min_count_on():
     vocabulary = build_vocabulary({"<%ID> = add i32 <%ID>, <INT>": 5, "<%ID> = sub i32 <%ID>, <INT>": 4}, 5)
     assert "<%ID> = add i32 <%ID>, <INT>" in vocabulary
     assert "<%ID> = sub i32 <%ID>, <INT>" not in vocabulary
-    assert vocabulary.find("<%ID> = sub i32 <%ID>, <INT>")[1] == BackoffLevel.OPCODE
+    assert vocabulary.find("<%ID> = sub i32 <%ID>, <INT>")[1] == Backoff.OPCODE
 
 
 def test_rare_statements_gather_under_their_nearest_common_form():
@@ -41,7 +41,7 @@ def test_rare_statements_gather_under_their_nearest_common_form():
     vocabulary = build_vocabulary(rare, 6)
     row, level = vocabulary.find("<%ID> = add nsw i32 <%ID>, <INT>")
     assert vocabulary.words[row] == "<%ID> = add i32 <%ID>, <INT>"
-    assert level == BackoffLevel.FLAGS
+    assert level == Backoff.FLAGS
     assert vocabulary.counts[row] == 6
 
 
@@ -50,7 +50,7 @@ def test_every_opcode_and_every_form_of_a_word_is_there(seen, min_count):
     vocabulary = build_vocabulary(seen, min_count)
     assert set(OPCODES) <= set(vocabulary.words)
     for word in set(vocabulary.words[:-1]) - set(OPCODES):
-        level = min(level for level, form in zip(BackoffLevel, generalize(word), strict=True) if form == word)
+        level = min(level for level, form in zip(Backoff, generalize(word), strict=True) if form == word)
         assert all(form in vocabulary for form in generalize(word)[level:])
 
 
@@ -60,7 +60,7 @@ def test_any_statement_is_found_at_the_lowest_level_that_is_known(seen):
         row, level = vocabulary.find(text)
         forms = generalize(text)
         assert not any(form in vocabulary for form in forms[:level])
-        if level > BackoffLevel.EXACT:
+        if level > Backoff.EXACT:
             assert vocabulary.words[row] == forms[level]
         elif vocabulary.words[row] != text:
             spelled = {strip_inferred_flags(form) for form in (text, split_constant_offset(text))}
@@ -103,10 +103,10 @@ def test_a_statement_of_another_version_is_the_same_word(older, newer):
         vocabulary = build_vocabulary({one: 9, **others}, 5)
         row, level = vocabulary.find(other)
         if one == older and split_constant_offset(older) != older:
-            assert level > BackoffLevel.EXACT  # a number of bytes tells of no structure
+            assert level > Backoff.EXACT  # a number of bytes tells of no structure
         else:
-            assert level == BackoffLevel.EXACT
-            assert vocabulary.words[row] in (one, generalize(one)[BackoffLevel.FLAGS])
+            assert level == Backoff.EXACT
+            assert vocabulary.words[row] in (one, generalize(one)[Backoff.FLAGS])
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_a_statement_of_another_version_is_the_same_word(older, newer):
     ],
 )
 def test_registers_of_any_gpu_are_what_opencl_asks_for(statement, word):
-    vocabulary = load_embedding().version("e32b14a7bc9d6bd1").vocabulary  # as trained, without GPUs' code
+    vocabulary = load_embedding().with_fingerprint("e32b14a7bc9d6bd1").vocabulary  # as trained, without GPUs' code
     row, level = vocabulary.find(statement)
-    assert (vocabulary.words[row], level) == (word, BackoffLevel.OPERATION)
+    assert (vocabulary.words[row], level) == (word, Backoff.OPERATION)
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_registers_of_any_gpu_are_what_opencl_asks_for(statement, word):
     ],
 )
 def test_what_no_corpus_had_of_a_gpu_is_what_it_is_most_like(statement, word):
-    vocabulary = load_embedding().version("e32b14a7bc9d6bd1").vocabulary  # as trained, without GPUs' code
+    vocabulary = load_embedding().with_fingerprint("e32b14a7bc9d6bd1").vocabulary  # as trained, without GPUs' code
     row, level = vocabulary.find(statement)
-    assert (vocabulary.words[row], level) == (word, BackoffLevel.OPERATION)
+    assert (vocabulary.words[row], level) == (word, Backoff.OPERATION)
     again = build_vocabulary({statement: 9}, 5)
     assert again.words[again.find(statement)[0]] == statement
 
@@ -173,7 +173,7 @@ def test_a_word_as_it_stands_goes_before_those_of_other_versions():
 def test_an_opcode_of_the_future_is_the_last_word(seen):
     vocabulary = build_vocabulary(seen, 3)
     row, level = vocabulary.find("<%ID> = frobnicate i32 <%ID>")
-    assert (row, level) == (len(vocabulary) - 1, BackoffLevel.OPCODE)
+    assert (row, level) == (len(vocabulary) - 1, Backoff.OPCODE)
     assert vocabulary.counts[row] == 0
 
 
@@ -191,6 +191,6 @@ def test_an_element_of_nested_structures_is_that_of_flat_ones():
     vocabulary = build_vocabulary({word: 9}, 5)
     for nested in ("{ { { ptr }, i8 } }, ptr <%ID>, i64 <%ID>", "{ { ptr }, i8 }, ptr <%ID>, i64 <%ID>, i32 <INT>"):
         row, level = vocabulary.find(f"<%ID> = getelementptr inbounds {nested}")
-        assert (vocabulary.words[row], level) == (word, BackoffLevel.EXACT)
+        assert (vocabulary.words[row], level) == (word, Backoff.EXACT)
     for other in ("{ { [2 x i8] }, i8 }, ptr <%ID>, i64 <%ID>", "{ { ptr }, i8, i8 }, ptr <%ID>, i64 <%ID>"):
-        assert vocabulary.find(f"<%ID> = getelementptr inbounds {other}")[1] > BackoffLevel.EXACT
+        assert vocabulary.find(f"<%ID> = getelementptr inbounds {other}")[1] > Backoff.EXACT
