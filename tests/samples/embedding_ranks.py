@@ -6,6 +6,7 @@ Arguments: the rank, how many there are, and a folder for the results.
 import os
 import sys
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
@@ -33,7 +34,9 @@ def pairs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def run(case: str) -> SkipGramResult:
     """Trains one case."""
-    return train_skipgram(*pairs(), WORDS, CASES[case], **({"rows": 2, "columns": 7} if case == "blocks" else {}))
+    sizes = {"ROWS": 2, "COLUMNS": 7} if case == "blocks" else {"ROWS": 2048}
+    with mock.patch.multiple("ncc.learning.embedding.skipgram", **sizes):
+        return train_skipgram(*pairs(), WORDS, CASES[case])
 
 
 def save(result: SkipGramResult, path: Path) -> None:

@@ -58,8 +58,6 @@ def train_skipgram(
     config: EmbeddingConfig,
     *,
     device: str = "cpu",
-    rows: int = ROWS,
-    columns: int = COLUMNS,
     progress: Callable[[int, float], None] | None = None,
 ) -> SkipGramResult:
     """Train vectors on (num_pairs,) distinct pairs of words, sorted by center, with their counts.
@@ -74,7 +72,7 @@ def train_skipgram(
         for column in (center, context, count):
             digest.update(np.ascontiguousarray(column).data)
         check_consistent({"counts, words and options of digest": digest.hexdigest()[:32]})
-    model = _Model(words, pairs, replace(config, steps_per_epoch=num_steps), device, rows, columns)
+    model = _Model(words, pairs, replace(config, steps_per_epoch=num_steps), device)
     losses: list[float] = []
     for epoch in range(config.epochs):
         rng = np.random.default_rng((config.seed, epoch))
@@ -83,7 +81,7 @@ def train_skipgram(
             progress(len(losses), losses[-1])
     vectors, contexts = model.numpy()
     vectors[pairs.marginal == 0] = 0
-    final = skipgram_loss(pairs, vectors, contexts, device=device, rows=rows, columns=columns)
+    final = skipgram_loss(pairs, vectors, contexts, device)
     entropy = pairs.entropy()
     logger.info("skip-gram: loss %.4f after %d epochs, entropy %.4f", final, config.epochs, entropy)
     return SkipGramResult(vectors, contexts, np.array(losses), final, entropy)
@@ -150,15 +148,14 @@ class _Tile:
 
 @dataclass(frozen=True, kw_only=True)
 class _Tiling:
-    """Division of a softmax over all words among tiles of ``columns`` words and among ranks, and its precision."""
+    """Division of a softmax over all words among tiles of words and among ranks, and its precision."""
 
-    columns: int = COLUMNS
     low: bool = False  # products in bfloat16, with sums in float32; CUDA devices only
     world_size: int = 1
 
     def parts(self, num_words: int) -> list[slice]:
         """All context words in parts of nearly equal size."""
-        num_parts = -(-num_words // self.columns)
+        num_parts = -(-num_words // COLUMNS)
         return [slice(num_words * i // num_parts, num_words * (i + 1) // num_parts) for i in range(num_parts)]
 
     def product(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -202,21 +199,13 @@ class _Softmax:
         return cls(loss, max_logit, (max_logit - top).exp() / whole, exp_logits)
 
 
-def skipgram_loss(
-    pairs: WeightedPairs,
-    vectors: Floats32,
-    contexts: Floats32,
-    *,
-    device: str = "cpu",
-    rows: int = ROWS,
-    columns: int = COLUMNS,
-) -> float:
+def skipgram_loss(pairs: WeightedPairs, vectors: Floats32, contexts: Floats32, device: str = "cpu") -> float:
     """Cross-entropy of contexts given centers, in nats per pair, in float32."""
     u, v = (torch.from_numpy(table).to(device) for table in (vectors, contexts))
     total = torch.zeros((), dtype=torch.float64, device=device)
-    for start in range(0, len(pairs.centers), rows):
-        tile = pairs.tile(pairs.centers[start : start + rows], device)
-        total += _Softmax.of(tile, u[tile.rows], v, _Tiling(columns=columns)).loss
+    for start in range(0, len(pairs.centers), ROWS):
+        tile = pairs.tile(pairs.centers[start : start + ROWS], device)
+        total += _Softmax.of(tile, u[tile.rows], v, _Tiling()).loss
     return float(total)
 
 
@@ -248,10 +237,8 @@ def _add_gradients(
 class _Model:
     """This rank's rows of the tables, with gradients and optimizer; all ranks call the same methods."""
 
-    def __init__(
-        self, words: Sequence[str], pairs: WeightedPairs, config: EmbeddingConfig, device: str, rows: int, columns: int
-    ) -> None:
-        self.config, self.device, self._num_rows = config, device, rows
+    def __init__(self, words: Sequence[str], pairs: WeightedPairs, config: EmbeddingConfig, device: str) -> None:
+        self.config, self.device = config, device
         self._rank, self._world_size = rank_and_world()
         self._order = self._by_rank(np.arange(len(words)))
         # the pairs whose contexts this rank holds, renumbered; centers keep their marginals
@@ -273,7 +260,7 @@ class _Model:
             groups[1]["weight_decay"] = config.word_decay  # type: ignore[assignment]
             groups.append({"params": [self.subwords]})
         has_bfloat16 = device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False)
-        self._tiling = _Tiling(columns=columns, low=has_bfloat16, world_size=self._world_size)
+        self._tiling = _Tiling(low=has_bfloat16, world_size=self._world_size)
         self._optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=True)
         for group in groups:
             group["params"][0].grad = torch.zeros_like(group["params"][0])
@@ -301,8 +288,8 @@ class _Model:
             vectors = self._vectors(centers)
             gradient, context_gradient = torch.zeros_like(vectors), _zeroed_grad(self.contexts)
             loss = torch.zeros(1, dtype=torch.float64, device=self.device)
-            for start in range(0, len(centers), self._num_rows):
-                tile = self._pairs.tile(centers[start : start + self._num_rows], self.device)
+            for start in range(0, len(centers), ROWS):
+                tile = self._pairs.tile(centers[start : start + ROWS], self.device)
                 tile = replace(tile, rows=torch.arange(start, start + len(tile.rows), device=self.device))
                 loss += _add_gradients(tile, vectors, self.contexts, gradient, context_gradient, self._tiling)
             sum_over_ranks((gradient, loss))

@@ -113,12 +113,6 @@ def test_variables_in_folders_and_include_paths_are_expanded(code, find, monkeyp
     )  # fmt: skip
 
 
-def test_an_unset_variable_is_named(find, monkeypatch):
-    monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
-    with refuses(InputError, "$NOT_SET_ANYWHERE/x", "environment"):
-        find(folder="$NOT_SET_ANYWHERE/x")
-
-
 def test_flags_name_the_folder(code, find):
     attempts = (Attempt(flags=("-w", "-include", "{folder}/first.h", "-I{folder}/a:{folder}")), Attempt())
     (file,) = find(folder=str(code), patterns=("deep/add.c",), attempts=attempts)
@@ -126,15 +120,18 @@ def test_flags_name_the_folder(code, find):
     assert file.attempts[1][0].flags == ()
 
 
-def test_a_missing_folder_is_named(find, tmp_path):
-    with refuses(InputError, "source a", "nowhere is not a folder"):
-        find(folder=str(tmp_path / "nowhere"))
-
-
-@pytest.mark.parametrize("pattern", ["", "/etc/*"])
-def test_a_pattern_that_can_not_be_searched_is_named(code, find, pattern):
-    with refuses(InputError, "source a", repr(pattern)):
-        find(folder=str(code), patterns=(pattern,))
+@pytest.mark.parametrize(
+    ("source", "nouns"),
+    [
+        ({"folder": "$NOT_SET_ANYWHERE/x"}, ["$NOT_SET_ANYWHERE/x", "environment"]),
+        ({"folder": "/nowhere"}, ["nowhere is not a folder"]),
+        ({"patterns": ("",)}, ["''"]),
+        ({"patterns": ("/etc/*",)}, ["'/etc/*'"]),
+    ],
+)
+def test_a_source_that_can_not_be_searched_is_named(code, find, source, nouns):
+    with refuses(InputError, "source a", *nouns):
+        find(**({"folder": str(code)} | source))
 
 
 # ---- compilation databases

@@ -39,10 +39,12 @@ BOTH = pytest.mark.parametrize("subwords", [False, True], ids=["plain", "shared"
 
 @BOTH
 @pytest.mark.parametrize(("rows", "columns"), [(1, 30), (5, 7), (29, 1)])
-def test_the_size_of_a_block_does_not_matter(rows, columns, subwords):
+def test_the_size_of_a_block_does_not_matter(monkeypatch, rows, columns, subwords):
     pairs, config = _pairs(), _config(subwords=subwords)
     whole = train_skipgram(*pairs, WORDS, config)
-    cut = train_skipgram(*pairs, WORDS, config, rows=rows, columns=columns)
+    monkeypatch.setattr("ncc.learning.embedding.skipgram.ROWS", rows)
+    monkeypatch.setattr("ncc.learning.embedding.skipgram.COLUMNS", columns)
+    cut = train_skipgram(*pairs, WORDS, config)
     assert cut.losses == pytest.approx(whole.losses, abs=1e-5)
     assert cut.loss == pytest.approx(whole.loss, abs=1e-5)
     assert cut.vectors == pytest.approx(whole.vectors, abs=2e-3)

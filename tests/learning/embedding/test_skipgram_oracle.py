@@ -19,12 +19,16 @@ COUNT = DENSE[CENTER, CONTEXT].astype(np.int64)
 @pytest.mark.parametrize("rows", [4, 100])
 @pytest.mark.parametrize("power", [1, 0.5])
 @pytest.mark.parametrize("scale", [2, 200])  # exponentials overflow, if not of differences
-def test_the_loss_is_that_of_a_softmax_over_all_words(rows: int, columns: int, power: float, scale: float) -> None:
+def test_the_loss_is_that_of_a_softmax_over_all_words(
+    monkeypatch: pytest.MonkeyPatch, rows: int, columns: int, power: float, scale: float
+) -> None:
+    monkeypatch.setattr("ncc.learning.embedding.skipgram.ROWS", rows)
+    monkeypatch.setattr("ncc.learning.embedding.skipgram.COLUMNS", columns)
     weight = np.power(COUNT, power, dtype=np.float64)
     vectors, contexts = np.random.default_rng(3).normal(0, scale, (2, NUM_WORDS, DIM)).astype(np.float32)
     expected, _, _ = dense_loss(pair_matrix(CENTER, CONTEXT, weight, NUM_WORDS), vectors, contexts)
     pairs = WeightedPairs.from_counts(CENTER, CONTEXT, weight, NUM_WORDS)
-    found = skipgram_loss(pairs, vectors, contexts, rows=rows, columns=columns)
+    found = skipgram_loss(pairs, vectors, contexts)
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)  # of sums in float32
 
 

@@ -61,13 +61,27 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path, options, message)
 
 
 @pytest.mark.parametrize(
-    "state", [[1, 2], 3, {"losses": [], "model": {}}, {"format_version": 2}, {"format_version": 3}]
+    "state",
+    [[1, 2], 3, {"losses": [], "model": {}}, {"format_version": 2}, {"format_version": 3}, b"", b"rubbish", None],
 )
-def test_a_checkpoint_of_another_format_is_refused(tmp_path, state):
+def test_a_damaged_checkpoint_is_named(tmp_path, state):
     path = tmp_path / "checkpoint.pt"
-    torch.save(state, path)
+    _stopped(path)
+    if state is None:
+        state = path.read_bytes()[:-300]
+    if isinstance(state, bytes):
+        path.write_bytes(state)
+    else:
+        torch.save(state, path)
     with refuses(AssetError, path):
         _go_on(path)
+
+
+def test_a_checkpoint_of_another_model_is_refused(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    _stopped(path)
+    with refuses(AssetError, path):
+        RANKS["result"](RANKS["network"](32), RANKS["Samples"](), path)
 
 
 @pytest.mark.parametrize("name", ["model", "strategy", "step", "ranks", "loss_sum"])

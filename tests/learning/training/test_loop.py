@@ -8,9 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from ncc.errors import AssetError
 from tests.rooms import STRATEGIES, TrainingConfig, TrainingStatistics, train
-from tests.support.refuses import refuses
 
 Samples = runpy.run_path(str(Path(__file__).parent / "strategy_ranks.py"))["Samples"]
 
@@ -86,22 +84,6 @@ def test_one_process_sends_nothing_and_counts_steps_and_samples():
     assert len(statistics.seconds_of_steps) == statistics.steps
     assert sum(statistics.seconds_of_steps) == pytest.approx(statistics.seconds_in_steps)
     assert statistics.seconds_in_checkpoints == 0
-
-
-@pytest.mark.parametrize("content", [b"", b"rubbish", None])
-def test_a_damaged_checkpoint_is_named(tmp_path, content):
-    path = tmp_path / "checkpoint.pt"
-    _train(checkpoint=path, epochs=1)
-    path.write_bytes(path.read_bytes()[:-300] if content is None else content)
-    with refuses(AssetError, path):
-        _train(checkpoint=path)
-
-
-def test_a_checkpoint_of_another_model_is_refused(tmp_path):
-    path = tmp_path / "checkpoint.pt"
-    _train(checkpoint=path, epochs=1)
-    with refuses(AssetError, path):
-        _train(nn.Sequential(nn.Linear(4, 1)), checkpoint=path)
 
 
 def test_the_learning_rate_is_warmed_up_and_decays_to_nothing(monkeypatch):

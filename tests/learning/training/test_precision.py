@@ -1,7 +1,9 @@
 """Precision: what a device does decides, all of a training keeps to it, and it is written down."""
 
 import logging
+import runpy
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +13,7 @@ from ncc.errors import AssetError
 from tests.rooms import Precision, TrainingConfig, TrainingStatistics, precision, shared_precisions, train
 from tests.support.refuses import refuses
 
+Samples = runpy.run_path(str(Path(__file__).parent / "strategy_ranks.py"))["Samples"]
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 BFLOAT16, TF32, FLOAT32 = Precision
 CONFIG = TrainingConfig(epochs=2, batch_size=8, mixed_precision=True)
@@ -39,49 +42,26 @@ def device(monkeypatch):
     precision._precisions.cache_clear()
 
 
-class Sequences:
-    """Sequences of numbers, and whether their sum is above 0."""
-
-    def __init__(self) -> None:
-        self.x = torch.randn(24, 5, 3, generator=torch.Generator().manual_seed(0))
-        self.y = (self.x.sum(dim=(1, 2)) > 0).long()
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    def digest(self) -> str:
-        return str(float(self.y.sum()))
-
-    def batches(self, batch_size, rng):
-        order = rng.permutation(len(self))
-        return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
-
-    def batch(self, samples, rng):
-        return (self.x[samples],), self.y[samples]
-
-
 class Network(nn.Module):
     """An LSTM and a layer, which note the types that they give."""
 
     def __init__(self) -> None:
         super().__init__()
         torch.manual_seed(0)
-        self.lstm = nn.LSTM(3, 8, batch_first=True)
-        self.output = nn.Linear(8, 2)
+        self.lstm = nn.LSTM(1, 8, batch_first=True)
+        self.output = nn.Linear(8, 1)
         self.kinds: set[torch.dtype] = set()
 
     def forward(self, x):
-        out, _ = self.lstm(x)
-        scores = self.output(out[:, -1])
-        self.kinds |= {out.dtype, scores.dtype}
-        return scores
+        out, _ = self.lstm(x[:, :, None])
+        self.kinds.add(out.dtype)
+        return self.output(out[:, -1])
 
 
-def _train(config=CONFIG, checkpoint=None):
+def _train(config=CONFIG, checkpoint=None, progress=None):
     model, statistics = Network(), TrainingStatistics()
-    losses = train(
-        model, Sequences(), nn.functional.cross_entropy, config, checkpoint=checkpoint, statistics=statistics
-    )
+    options = {"checkpoint": checkpoint, "progress": progress, "statistics": statistics}
+    losses = train(model, Samples(), nn.functional.mse_loss, config, **options)
     return model, losses, statistics.precision
 
 
@@ -130,20 +110,20 @@ def test_float32_products_are_as_the_precision_says_and_then_as_before(kind, ins
     assert [backend.fp32_precision for backend in backends] == before
 
 
-def _stop(config, checkpoint):
+def _stop(checkpoint):
     """Leaves a checkpoint after the first of two epochs."""
 
     def stop(epochs, loss):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(Network(), Sequences(), nn.functional.cross_entropy, config, checkpoint=checkpoint, progress=stop)
+        _train(checkpoint=checkpoint, progress=stop)
 
 
 def test_a_training_goes_on_in_float32_where_bfloat16_is_to_be_had_too(device, tmp_path):
     device(RuntimeError("no primitive"))
     _, losses, _ = _train()
-    _stop(CONFIG, tmp_path / "checkpoint.pt")
+    _stop(tmp_path / "checkpoint.pt")
     device(torch.bfloat16)
     _, same, ran = _train(checkpoint=tmp_path / "checkpoint.pt")
     assert (same, ran) == (losses, "float32")
@@ -152,7 +132,7 @@ def test_a_training_goes_on_in_float32_where_bfloat16_is_to_be_had_too(device, t
 def test_a_training_in_bfloat16_says_why_it_can_not_go_on(device, tmp_path, monkeypatch):
     device(torch.bfloat16)
     monkeypatch.setattr(Precision, "autocast", lambda self, device: torch.autocast("cpu", enabled=False))  # here or not
-    _stop(CONFIG, tmp_path / "checkpoint.pt")
+    _stop(tmp_path / "checkpoint.pt")
     device(RuntimeError("no primitive"))
     with refuses(AssetError, tmp_path / "checkpoint.pt", "bfloat16", "float32"):
         _train(checkpoint=tmp_path / "checkpoint.pt")
