@@ -171,10 +171,8 @@ class _PhaseTimer:
     def wall_clock(self, name: str) -> Iterator[None]:
         """Add the wall-clock time of the block to the statistic ``name``."""
         start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._add(name, time.perf_counter() - start)
+        yield
+        self._add(name, time.perf_counter() - start)
 
     @contextmanager
     def device_clock(self, name: str) -> Iterator[None]:

@@ -143,7 +143,14 @@ class Mirrored(Strategy):
     def _sum_gradients(self) -> None:
         for parameter in self.parameters:  # a rank without samples has no gradient
             parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-        rows = self._rows()
+        sparse: Mapping[str, Ints] = {}
+        if self._sparse_rows and not self._compressor.needs_full_gradient:
+            sparse = self._sparse_rows(self._batch)
+        rows: list[Tensor | slice] = [
+            torch.from_numpy(sparse[name]).to(parameter.device) if name in sparse else slice(None)
+            for name, parameter in self._model.named_parameters()
+            if parameter.requires_grad
+        ]
         gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
         sent = [gradient[row] for gradient, row in zip(gradients, rows, strict=True)]
         flat = flatten(sent)
@@ -155,17 +162,6 @@ class Mirrored(Strategy):
                 residual[row] = value
         for gradient, row, value in zip(gradients, rows, views_like(flat, sent), strict=True):
             gradient[row] = value
-
-    def _rows(self) -> list[Tensor | slice]:
-        """Rows to send of each parameter."""
-        sparse: Mapping[str, Ints] = {}
-        if self._sparse_rows and not self._compressor.needs_full_gradient:
-            sparse = self._sparse_rows(self._batch)
-        names = [name for name, parameter in self._model.named_parameters() if parameter.requires_grad]
-        return [
-            torch.from_numpy(sparse[name]).to(parameter.device) if name in sparse else slice(None)
-            for name, parameter in zip(names, self.parameters, strict=True)
-        ]
 
     def rank_state(self) -> dict[str, Tensor]:
         """Residuals, flat."""
