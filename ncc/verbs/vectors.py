@@ -12,7 +12,6 @@ from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import Embedding, Lookup
 from ncc.learning.encoder.pooling import Pooler
 from ncc.system.files.summaries import Summarized, Summary
-from ncc.system.files.tables import data_frame
 from ncc.system.files.text import demangle
 from ncc.verbs.types import Level
 
@@ -149,6 +148,8 @@ class EmbeddedModule(Summarized):
         Raises:
             NccError: Pandas is not installed.
         """
+        from ncc.system.files.tables import data_frame
+
         _, labels, *places = self.columns(level).values()
         names = ["function", "index", "line", "statement"] if places else level
         return data_frame(self.vectors_at(level), [*places, labels] if places else labels).rename_axis(index=names)

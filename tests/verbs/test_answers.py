@@ -1,5 +1,7 @@
 """What one verb alone answers: graphs, predictions about kernels, classes, and functions that are alike."""
 
+import os
+import pty
 import re
 from itertools import accumulate
 
@@ -10,7 +12,7 @@ from tests.contract.cases import CODE, IR, KERNELS, SOURCES
 from tests.fixtures.pages import data_of
 from tests.rooms import format_bytes
 from tests.support.refuses import check_message
-from tests.support.verbs import run_here
+from tests.support.verbs import run_here, start
 from tests.tasks.search.conftest import SUM, write_code
 
 TREE, SAXPY = IR / "tree.clang22.ll", IR / "saxpy.clang14.ll"
@@ -125,6 +127,19 @@ def test_no_coarsening_has_no_interval(tmp_path):
     first, *_ = run_here("predict-coarsening", tmp_path / "one.cl").out.splitlines()
     assert first.split()[:2] == ["don't", "merge"]
     assert "80%" not in first
+
+
+@pytest.mark.parametrize(("environment", "is_colored"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_a_verdict_has_a_color_on_a_terminal_unless_that_is_refused(environment, is_colored):
+    reader, terminal = pty.openpty()
+    words = ["predict-coarsening", KERNELS]
+    with start(*words, stdout=terminal, env={**os.environ, **environment}) as process:
+        process.wait(60)
+    os.close(terminal)
+    shown = os.read(reader, 1 << 16).decode().replace("\r\n", "\n")
+    os.close(reader)
+    assert ("\x1b[33mundecided " in shown) == is_colored
+    assert re.sub(r"\x1b\[\d+m", "", shown) == run_here(*words).out
 
 
 # ---- classes

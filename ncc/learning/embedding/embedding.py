@@ -21,7 +21,6 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.backoff import Backoff, generalize
 from ncc.learning.embedding.vocabulary import UNKNOWN, Vocabulary
-from ncc.system.files.pages import html_table
 
 FORMAT_VERSION = 1
 
@@ -78,6 +77,8 @@ class Neighbors(list[Neighbor]):
         return f"<{self.caption}: {super().__repr__()}>"
 
     def _repr_html_(self) -> str:
+        from ncc.system.files.pages import html_table
+
         rows = [(near.text, f"{near.similarity:.3f}", near.count) for near in self]
         return html_table(self.caption, ("statement", "similarity", "times seen"), rows)
 
