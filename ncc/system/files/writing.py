@@ -5,7 +5,6 @@ import fcntl
 import gzip
 import os
 import secrets
-import stat
 import sys
 import time
 import zlib
@@ -65,24 +64,17 @@ def write_output(path: str | os.PathLike[str], data: bytes) -> None:
 
 def _is_special(path: Path) -> bool:
     """Return True for a pipe or a device, which root could replace by a file."""
-    with suppress(FileNotFoundError):
-        mode = path.stat().st_mode
-        return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
-    return False
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _open_special(path: Path) -> IO[bytes] | None:
     """Open a pipe, a device, or the file that standard output goes to; None for other files."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
     for descriptor in (1, 2):
         with suppress(OSError):
-            if os.path.samestat(os.fstat(descriptor), status):  # opened again, it would be written from its start
+            if os.path.samestat(os.fstat(descriptor), path.stat()):  # opened again, it would be written from its start
                 sys.stdout.flush()
                 return open(os.dup(descriptor), "wb")  # noqa: PTH123
-    return None if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode) else path.open("wb")
+    return path.open("wb") if _is_special(path) else None
 
 
 @contextmanager

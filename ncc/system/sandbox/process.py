@@ -37,28 +37,27 @@ class WatchedProcess:
         environment: Mapping[str, str] | None = None,
         stdin: int | IO[bytes] = subprocess.PIPE,
         stdout: int | IO[bytes] = subprocess.PIPE,
-        keep_messages: bool = True,
-        own_group: bool = True,
+        is_attached: bool = False,
     ) -> None:
-        """Start it; in a group of its own the terminal's keys don't reach it, and one signal ends all of it."""
-        self._owner, self._own_group = os.getpid(), own_group
+        """Start it in a group of its own, out of reach of the terminal's keys, or attached to ours and our messages."""
+        self._owner, self._own_group = os.getpid(), not is_attached
         with ExitStack() as files:
-            self._messages = temporary_file(files) if keep_messages else None
-            with nullcontext() if own_group else _without_interrupts():
+            self._messages = temporary_file(files)
+            with _without_interrupts() if is_attached else nullcontext():
                 self.process = subprocess.Popen(
                     command,
                     stdin=stdin,
                     stdout=stdout,
-                    stderr=self._messages,
+                    stderr=None if is_attached else self._messages,
                     env=None if environment is None else dict(environment),
                     bufsize=0,
-                    start_new_session=own_group,
+                    start_new_session=not is_attached,
                 )
             for pipe in filter(None, (self.process.stdin, self.process.stdout)):
                 files.enter_context(pipe)
+            if self.process.stdin:
+                os.set_blocking(self.process.stdin.fileno(), False)  # a pipe takes what it has room for
             self._files = files.pop_all()
-        if self.process.stdin:
-            os.set_blocking(self.process.stdin.fileno(), False)  # a pipe takes what it has room for
 
     def __enter__(self) -> Self:
         return self
@@ -136,25 +135,19 @@ class WatchedProcess:
 
     def messages(self, max_bytes: int = _MAX_HEAD_BYTES) -> bytes:
         """Return what it wrote to standard error; of long messages, start and end."""
-        if self._messages is None:
-            return b""
-        size = self.num_message_bytes()
-        self._messages.seek(0)
+        file, size = self._messages.fileno(), self.num_message_bytes()
         if size <= max_bytes + _MAX_TAIL_BYTES:
-            return self._messages.read()
-        head = self._messages.read(max_bytes)
-        self._messages.seek(-_MAX_TAIL_BYTES, os.SEEK_END)
-        return head + b"\n[...]\n" + self._messages.read()
+            return os.pread(file, size, 0)
+        return os.pread(file, max_bytes, 0) + b"\n[...]\n" + os.pread(file, _MAX_TAIL_BYTES, size - _MAX_TAIL_BYTES)
 
     def forget_messages(self) -> None:
         """Drop what it wrote to standard error; only while it is idle, since both share one file position."""
-        if self._messages is not None:
-            self._messages.seek(0)
-            self._messages.truncate()
+        self._messages.seek(0)
+        self._messages.truncate()
 
     def num_message_bytes(self) -> int:
         """Return the size of what it wrote to standard error."""
-        return self._messages.seek(0, os.SEEK_END) if self._messages else 0
+        return os.fstat(self._messages.fileno()).st_size
 
     def stop(self, grace_s: float = 0.0) -> None:
         """End it, after time to end by itself, and close all files; in a fork, only close its copies."""
@@ -198,10 +191,9 @@ def signal_name(returncode: int) -> str | None:
     """Return the name of the signal that ended a process, else its number; None if it exited."""
     if returncode >= 0:
         return None
-    try:
+    with suppress(ValueError):
         return signal.Signals(-returncode).name
-    except ValueError:
-        return str(-returncode)
+    return str(-returncode)
 
 
 def temporary_file(files: ExitStack, content: bytes = b"") -> IO[bytes]:

@@ -65,7 +65,7 @@ class _Worker(WatchedProcess):
 
     def __init__(self, memory_bytes: int) -> None:
         command = python_command(f"from ncc.system.workers.pool import serve; serve({memory_bytes})")
-        super().__init__(command, keep_messages=False, own_group=False)  # in our group, so that Ctrl-Z stops it too
+        super().__init__(command, is_attached=True)  # so that Ctrl-Z stops it too
         self._memory_bytes = memory_bytes
         self.is_new, self.is_idle = True, False
 
