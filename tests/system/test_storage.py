@@ -157,7 +157,6 @@ def test_files_of_two_savings_are_no_model(tmp_path):
         read_model(tmp_path / "old", "head", 1, ["a"])
 
 
-@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
 def test_an_output_to_standard_output_goes_where_that_goes(tmp_path):
     script = (
         "print('before'); from ncc.system.files.writing import write_output; "
@@ -171,26 +170,21 @@ def test_an_output_to_standard_output_goes_where_that_goes(tmp_path):
     assert piped.stdout == b"before\ndata\nafter\n"
 
 
-def _mixes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    """Saves a second model between the two files of the first."""
+def test_a_model_is_not_saved_in_the_midst_of_another(tmp_path, monkeypatch):
     second: list[threading.Thread] = []
 
     def write(path: Path, data: bytes) -> None:
         write_atomically(path, data)
         if not second:
-            arguments = (folder, "m", {"format_version": 1, "number": 2}, {"a": np.full(9, 2)})
+            arguments = (tmp_path, "m", {"format_version": 1, "number": 2}, {"a": np.full(9, 2)})
             second.append(threading.Thread(target=write_model, args=arguments))
             second[0].start()
             second[0].join(0.3)
 
     monkeypatch.setattr(storage, "write_atomically", write)
-    write_model(folder, "m", {"format_version": 1, "number": 1}, {"a": np.full(9, 1)})
+    write_model(tmp_path, "m", {"format_version": 1, "number": 1}, {"a": np.full(9, 1)})
     second[0].join(30)
-    return read_model(folder, "m", 1, ("a",))[0]
-
-
-def test_a_model_is_not_saved_in_the_midst_of_another(tmp_path, monkeypatch):
-    assert _mixes(tmp_path, monkeypatch)["number"] == 2
+    assert read_model(tmp_path, "m", 1, ("a",))[0]["number"] == 2
 
 
 def test_a_folder_has_one_writer(tmp_path):
