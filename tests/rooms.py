@@ -2,7 +2,7 @@
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.cli.main import VERBS, app, report_crashes
-from ncc.cli.printing import print_progress, print_rows
+from ncc.cli.printing import print_progress
 from ncc.ir.frontend.allowed_paths import compile_permissions
 from ncc.ir.frontend.clang import find_compiler
 from ncc.ir.frontend.compile import compile_source, with_header
@@ -202,7 +202,6 @@ from ncc.tasks.search.calibration import (
 from ncc.tasks.search.pages import side_by_side, similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store
 from ncc.verbs.embed import save_vectors
-from ncc.verbs.types import Rows
 from ncc.verbs.vectors import EmbeddedModule
 from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.coarsening.samples import load_samples as coarsening_load_samples

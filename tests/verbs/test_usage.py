@@ -7,13 +7,12 @@ import pty
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import ncc
 from tests.contract.cases import CUDA, KERNELS, SOURCES
-from tests.rooms import Rows, VectorFile, print_progress, print_rows, report_crashes
+from tests.rooms import VectorFile, print_progress, report_crashes
 from tests.support.refuses import check_message
 from tests.support.tiny import Tiny
 from tests.support.verbs import run_here
@@ -97,18 +96,6 @@ def test_a_defect_is_told_as_one_and_what_the_machine_lacks_is_not(capsys, error
         assert (words in err) == is_defect
 
 
-def test_rows_are_plain_columns_but_on_a_terminal(capsys, monkeypatch):
-    rows = [("a", "here", "one\x1b[31m"), ("longer", "missing", "other")]
-    print_rows(Rows(rows, ("name", "state", "title")))
-    assert capsys.readouterr().out == "a       here     one\\u001b[31m\nlonger  missing  other\n"
-    monkeypatch.setattr("ncc.cli.printing.sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setenv("TERM", "dumb")
-    print_rows(Rows(rows, ("name", "state", "title")))
-    shown = capsys.readouterr().out
-    assert shown.split()[:3] == ["name", "state", "title"]
-    assert "\\u001b[31m" in shown
-
-
 def test_a_narrow_terminal_gets_a_table(tmp_path):
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": "50", "TERM": "xterm", "NCC_DATA": str(tmp_path)}
@@ -120,12 +107,6 @@ def test_a_narrow_terminal_gets_a_table(tmp_path):
     lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
     assert lines[0].split() == ["name", "state", "title"]
     assert max(map(len, lines)) <= 50
-
-
-def test_commands_print_by_the_functions_that_escape():
-    folder = Path(ncc.__file__).parent / "cli"
-    printing = {path.name for path in folder.glob("*.py") if re.search(r"(?<![\w.])print\(", path.read_text("utf-8"))}
-    assert printing == {"printing.py"}
 
 
 @pytest.mark.parametrize(("is_terminal", "shown"), [(True, "ace"), (False, "")])
