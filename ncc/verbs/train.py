@@ -333,7 +333,7 @@ def train_gpu(
 
     Args:
         output: Folder that gets the head.
-        table: Measured launches, .csv: your own, or from nsys or ncu; default gpuFLOPBench's, of an RTX 3080.
+        table: Measured launches, .csv: your own, or from nsys; default gpuFLOPBench's, of an RTX 3080.
         sources: Folder of the sources that the table's are relative to; default the table's folder.
         gpu: The card that the table was measured on.
         options: How the sources are compiled; default by the Makefiles beside them.

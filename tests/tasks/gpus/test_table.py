@@ -1,4 +1,4 @@
-"""Tables of launches: one's own, nsys's and ncu's, and what is refused."""
+"""Tables of launches: one's own and nsys's, and what is refused."""
 
 import pytest
 
@@ -16,11 +16,6 @@ Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (M
 100,2500,1,8,4,1,128,1,1,16,0,0,,"step(int, float)"
 200,900,2,,,,,,,,,,4.1,[CUDA memcpy Host-to-Device]
 """
-_NCU = """==PROF== Disconnected
-"ID","Process ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"
-"0","7","saxpy(int)","(256, 1, 1)","(4,096, 1, 1)","gpu__time_duration.sum","usecond","1,500.5"
-"0","7","saxpy(int)","(256, 1, 1)","(4,096, 1, 1)","dram__bytes.sum","Mbyte","12"
-""".replace("4,096", "4096")
 
 
 def _read(tmp_path, text):
@@ -44,13 +39,6 @@ def test_what_nsys_prints(tmp_path):
     assert one.time_s == pytest.approx(2.5e-6)
 
 
-def test_what_ncu_prints(tmp_path):
-    (one,) = _read(tmp_path, _NCU)
-    assert (one.launch.grid, one.launch.block) == ((4096, 1, 1), (256, 1, 1))
-    assert one.time_s == pytest.approx(1500.5e-6)
-    assert one.traffic_bytes == pytest.approx(12e6)
-
-
 @pytest.mark.parametrize(
     ("text", "noun"),
     [
@@ -61,7 +49,6 @@ def test_what_ncu_prints(tmp_path):
         ("kernel,grid,block,time_ms\nk,,1,1\n", "'grid' is ''; expected sizes"),
         ("kernel,grid,block,time_ms\nk,1,2048,1\n", "expected 1 to 1,024"),
         ("kernel,grid,block,time_ms,bound\nk,1,1,1,cache\n", "expected bandwidth or compute"),
-        (_NCU.replace("usecond", "fortnight"), "'fortnight'"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_said(tmp_path, text, noun):
