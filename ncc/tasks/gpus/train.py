@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Bools, Floats, Ints, Rows
-from ncc.errors import CompileError, InputError, NccError
-from ncc.ir import frontend
+from ncc.errors import InputError, NccError
 from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
@@ -28,6 +27,7 @@ from ncc.ir.reader.reader import read_module
 from ncc.kernels.reading import find_kernel
 from ncc.learning.data import registry
 from ncc.learning.heads.trees import trees_of
+from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.system.files.writing import check_folder, write_atomically
 from ncc.tasks.gpus.features import count_launch, launch_features
 from ncc.tasks.gpus.head import (
@@ -212,30 +212,20 @@ def program_modules(
     """Files of a program, a folder or one source, and their device code; IR is kept, files that fail are skipped."""
     folder = source if source.is_dir() else source.parent
     options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
-    portable = replace(options, include_paths=())
-    headers = [file.read_bytes() for file in sorted(folder.rglob("*")) if file.suffix in HOST_SUFFIXES]
-    key = hashlib.sha256(repr((_front_end(), portable, headers)).encode()).hexdigest()
+    texts = b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.suffix in HOST_SUFFIXES)
+    key = COUNTING_VERSION, replace(options, include_paths=()), hashlib.sha256(texts).hexdigest()
+    compiler = CachingCompiler(Path(), registry.cache_folder() / "gpus")
+
+    def compiled(file: Path) -> bytes:
+        return compile_source(file, options, readable=(folder.parent,)).ir
+
     for file in device_sources(source):
-        name = hashlib.sha256(f"{key} {file.relative_to(folder)}".encode()).hexdigest()
-        kept = registry.cache_folder() / "gpus" / f"{name[:32]}.ll"
-        if not kept.exists():
-            try:
-                ir = compile_source(file, options, readable=(folder.parent,)).ir
-            except NccError as error:
-                logger.warning("%s is left out: %s", file, str(error).split("\n", 1)[0])
-                if isinstance(error, CompileError) and error.timed_out:
-                    continue  # on a quieter machine it may compile
-                ir = b""
-            write_atomically(kept, ir)
-        if ir := kept.read_bytes():
+        try:
+            ir = compiler.cached((*key, str(file.relative_to(folder))), functools.partial(compiled, file))
+        except NccError as error:
+            logger.warning("%s is left out: %s", file, str(error).split("\n", 1)[0])
+        else:
             yield file, read_module(ir, name=str(file), abstraction=abstraction)
-
-
-@functools.cache
-def _front_end() -> str:
-    """What tells one front end, with its headers, from another."""
-    files = [file for file in sorted(Path(frontend.__file__).parent.rglob("*")) if file.suffix in (".py", ".h")]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def make_options(program: Path) -> CompileOptions:
