@@ -23,6 +23,7 @@ from ncc.ir.inputs import load_module
 from ncc.kernels.reading import plain_kernel_name
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line
+from ncc.system.files.reading import InputFile
 from ncc.tasks.gpus.train import device_sources, make_options
 from ncc_lab.environment import environment
 
@@ -33,7 +34,7 @@ def kernels_of(program: Path) -> tuple[set[str], list[str]]:
     options = make_options(program)
     for file in device_sources(program):
         try:
-            module = load_module(file, options=options, readable=(program.parent,))
+            module = load_module(InputFile(str(file), str(program.parent)), options=options)
         except NccError as error:
             errors.append(str(error).split("\ncommand:")[0].replace(f"{program.parent}/", ""))
             continue

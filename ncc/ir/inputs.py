@@ -4,7 +4,6 @@ import glob
 import logging
 import os
 import re
-import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,14 +93,10 @@ def _modules(path: str) -> list[Input]:
     return [Input(InputFile(module)) for module in modules_of(path)] or [nothing]
 
 
-def _files_of(path: Path, folder: Path) -> list[Input]:
-    try:
-        mode = path.stat().st_mode
-    except OSError:  # reading it will say what is wrong
-        mode = stat.S_IFREG
-    if stat.S_ISREG(mode):
-        return [Input(InputFile(module, str(folder))) for module in modules_of(path, folder)]
-    return [Input(str(path), f"{path}: is a pipe or a device, not a file")]  # which may never end
+def _files_of(file: Path, folder: Path) -> list[Input]:
+    if _try(file.exists) and not file.is_file():  # which may never end
+        return [Input(str(file), f"{file}: is a pipe or a device, not a file")]
+    return [Input(InputFile(module, str(folder))) for module in modules_of(file, folder)]
 
 
 def load_module(
@@ -110,19 +105,17 @@ def load_module(
     options: CompileOptions | None = None,
     language: str | None = None,
     abstraction: Abstraction | None = None,
-    readable: Sequence[str | os.PathLike[str]] = (),
 ) -> Module:
     """Make a module from anything that holds code.
 
     Args:
         source: A path; "-" for standard input; or the text itself: bytes, a string of more than one line, or of one
             with a brace or semicolon if a language is named and no file is called so. A file's extension says what
-            it is; text and standard input are IR unless a language is named.
+            it is; text and standard input are IR unless a language is named. A file that `find_inputs` found in a
+            folder may read that folder, and must not be a link out of it.
         options: How source is compiled, and whether IR is verified; its ``language`` overrides the extension.
         language: "c", "c++", "opencl" or "cuda"; goes before that of the options.
         abstraction: What statements keep.
-        readable: Folders that source may read as well; see `compile_source`. Of a file that `find_inputs` found in a
-            folder, that one as well, and the file must not be a link out of it.
 
     Returns:
         The module as arrays; one without functions is valid.
@@ -137,36 +130,28 @@ def load_module(
         raise InputError(f"source is {source!r:.80}; expected a path, text or bytes")
     source, name, options = _open(source, options)
     if isinstance(source, bytes):
-        if options.language and not is_bitcode(source):
-            return _compile(source, name, options, abstraction)
-        try:
-            return _read_ir(source, name, options, abstraction)
-        except IRError as error:
-            if "expected top-level entity" not in str(error):
-                raise
-            hint = "text and standard input are read as LLVM IR; for source code, name its language: --language c"
-            raise IRError(f"{error}\n  {hint}", line=error.line, column=error.column) from error
-    path = Path(split_member(source)[0])
-    if not _try(path.exists):
-        raise InputFileError(f"{path}: no such file")
-    readable = (*readable, *_folder_of(source))
-    if name.endswith(".a"):
-        first, *more = _modules(name)
-        if more or first.error:
-            names = ", ".join(module.name for module in (first, *more)[:_MAX_NAMES])
-            several = f"{source}: holds {1 + len(more)} modules; name one of them: {names}, …"
-            raise InputError(first.error or several)
-        source = name = first.name
-    if is_ir_path(source) and options.language is None:
+        is_ir = options.language is None or is_bitcode(source)
+    else:
+        path = Path(split_member(source)[0])
+        if not _try(path.exists):
+            raise InputFileError(f"{path}: no such file")
+        readable = _folder_of(source)
+        if name.endswith(".a"):
+            source = name = _only_module(name)
+        is_ir = options.language is None and is_ir_path(source)
+        if not is_ir and options.language is None and path.is_file() and path.suffix not in SOURCE_EXTENSIONS:
+            raise InputError(
+                f"{path}: extension {path.suffix!r} is not one that ncc reads "
+                f"({' '.join(sorted(_EXTENSIONS))}); name the language to read it anyway"
+            )
+    if is_ir:
         return _read_ir(source, name, options, abstraction)
-    if path.is_file() and path.suffix not in SOURCE_EXTENSIONS and options.language is None:
-        raise InputError(
-            f"{path}: extension {path.suffix!r} is not one that ncc reads "
-            f"({' '.join(sorted(_EXTENSIONS))}); name the language to read it anyway"
-        )
-    if path.is_file() and not read_input(source).strip():
-        raise InputError(f"{path}: the file is empty; expected source code")
-    return _compile(source, name, options, abstraction, readable)
+    _refuse_empty(source, name)
+    from ncc.ir.frontend.compile import compile_source
+
+    compiled = compile_source(source, options, readable=() if isinstance(source, bytes) else readable)
+    module = read_module(compiled.ir, name=name, abstraction=abstraction)
+    return replace(module, skipped_functions=compiled.skipped_functions)
 
 
 def load_program(
@@ -185,16 +170,13 @@ def load_program(
     level_options = [replace(options, optimization=level) for level in levels]
     if language not in ("c", "c++"):
         return [load_module(source, options=level, abstraction=abstraction) for level in level_options], "unchanged"
-    is_file = isinstance(source, bytes) or Path(source).is_file()
-    if is_file and not (source if isinstance(source, bytes) else read_input(source)).strip():
-        raise InputError(f"{name}: is empty; expected source code")
+    _refuse_empty(source, name)
     from ncc.ir.frontend.snippets import compile_program
 
     readable = () if isinstance(source, bytes) else _folder_of(source)
     programs = [compile_program(source, level, cache, readable=readable) for level in level_options]
-    return [read_module(program.ir, name=name, abstraction=abstraction) for program in programs], programs[
-        -1
-    ].compiled_as
+    modules = [read_module(program.ir, name=name, abstraction=abstraction) for program in programs]
+    return modules, programs[-1].compiled_as
 
 
 def _open(
@@ -220,25 +202,34 @@ def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
     return (source.folder,)
 
 
-def _compile(
-    source: str | os.PathLike[str] | bytes,
-    name: str,
-    options: CompileOptions,
-    abstraction: Abstraction | None,
-    readable: Sequence[str | os.PathLike[str]] = (),
-) -> Module:
-    from ncc.ir.frontend.compile import compile_source
+def _only_module(archive: str) -> str:
+    first, *more = _modules(archive)
+    if first.error:
+        raise InputError(first.error)
+    if more:
+        names = ", ".join(module.name for module in (first, *more)[:_MAX_NAMES])
+        raise InputError(f"{archive}: holds {1 + len(more)} modules; name one of them: {names}, …")
+    return first.name
 
-    compiled = compile_source(source, options, readable=readable)
-    module = read_module(compiled.ir, name=name, abstraction=abstraction)
-    return replace(module, skipped_functions=compiled.skipped_functions)
+
+def _refuse_empty(source: str | os.PathLike[str] | bytes, name: str) -> None:
+    if isinstance(source, bytes) or Path(source).is_file():
+        text = source if isinstance(source, bytes) else read_input(source)
+        if not text.strip():
+            raise InputError(f"{name}: the file is empty; expected source code")
 
 
 def _read_ir(
     source: str | os.PathLike[str] | bytes, name: str, options: CompileOptions, abstraction: Abstraction | None
 ) -> Module:
     """Read IR, and warn of IR that can't be right unless LLVM verified it."""
-    module = read_module(source, name=name, abstraction=abstraction, verify=options.verify)
+    try:
+        module = read_module(source, name=name, abstraction=abstraction, verify=options.verify)
+    except IRError as error:
+        if not isinstance(source, bytes) or "expected top-level entity" not in str(error):
+            raise
+        hint = "text and standard input are read as LLVM IR; for source code, name its language: --language c"
+        raise IRError(f"{error}\n  {hint}", line=error.line, column=error.column) from error
     if not options.verify and (mismatch := find_mismatch(module)):
         logger.warning("%s: not verified: %s; --verify asks LLVM", escape_control(name, lines=False), mismatch)
     return module

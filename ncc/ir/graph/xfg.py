@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32
-from ncc.errors import InputError
 from ncc.ir.reader import native
 from ncc.ir.reader.module import Module
 from ncc.system.files.pages import MAX_ROWS, html_table
@@ -153,13 +152,7 @@ def build_xfg(module: Module) -> XFG:
     """
     max_control = _MAX_CONTROL_EDGES + _CONTROL_EDGES_PER_OPERAND * (module.num_statements + len(module.operand))
     columns = [getattr(module, name) for name, _ in native.GRAPH_COLUMNS]
-    try:
-        edges = native.build_graph(columns, module.num_functions, max_control)
-    except native.TooManyEdgesError as error:
-        raise InputError(
-            f"{module.name}: its branches alone would make {error.num_edges:,} edges of the graph, of "
-            f"{module.num_statements:,} statements; expected at most {max_control:,}"
-        ) from error
+    edges = native.build_graph(module.name, columns, module.num_functions, max_control)
     effect = module.num_nodes + 2 * module.num_functions
     return XFG(
         module=module,

@@ -8,15 +8,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from ncc.ir.reader.module import Module, opcode_number
+from ncc.ir.reader.module import Module
 from ncc.ir.reader.native import OPCODES
 
 _SCALAR = r"void|i\d+|half|bfloat|float|double|x86_fp80|fp128|ptr"
 _TYPED = rf"(?:<%ID> = )?([a-z]+) (?:[a-z]+ )*?({_SCALAR})(?:,| (?!addrspace)|$)"
 _CAST = rf" to ({_SCALAR})$"
 
-_CASTS = frozenset(OPCODES[opcode_number("trunc") : opcode_number("addrspacecast")])
-_SAME = frozenset(OPCODES[opcode_number("fneg") : opcode_number("extractelement")]) | {"freeze", "phi"}
+_CASTS = frozenset(OPCODES[OPCODES.index("trunc") : OPCODES.index("addrspacecast")])
+_SAME = frozenset(OPCODES[OPCODES.index("fneg") : OPCODES.index("extractelement")]) | {"freeze", "phi"}
 """Instructions whose operands are all of the type that they name, and so is their result."""
 _TAKE = _SAME | _CASTS | {"ret", "icmp", "fcmp"}
 
@@ -32,7 +32,7 @@ def find_mismatch(module: Module) -> str | None:
     for operand in np.flatnonzero((given != taken) & (given > 0) & (taken > 0))[:1].tolist():
         return f"{_location(module, int(user[operand]))} takes a {name[given[operand]]}"
     expected = returns[module.function_start[:-1]][module.statement_function]
-    is_ret = module.opcode == opcode_number("ret")
+    is_ret = module.opcode == OPCODES.index("ret")
     for statement in np.flatnonzero(is_ret & (takes != expected) & (takes > 0) & (expected > 0))[:1].tolist():
         return f"{_location(module, statement)} in a function of {name[expected[statement]]}"
     return None

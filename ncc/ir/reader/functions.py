@@ -52,10 +52,17 @@ def sample_names(module: Module) -> str:
 def _forms(name: str) -> set[str]:
     """Return a mangled name as people may write it, without spaces."""
     whole = demangle(name).replace(_ANONYMOUS, "{anonymous}")
-    forms = [whole, _strip_parameters(whole)]
-    forms += map(_strip_return_type, list(forms))
-    forms += map(_strip_arguments, list(forms))
-    return {_plain(form) for whole in forms for form in (whole, _strip_scopes(whole))}
+    head = _strip_parameters(whole)
+    operator = re.search(r"\boperator\b", head)
+    depth = name_start = last_start = 0  # behind the type that is returned, with which templates start, and scopes
+    for position, char in enumerate(head[: operator.start() if operator else None]):
+        depth += (char in "<({[") - (char in ">)}]")
+        if char == " " and not depth:
+            name_start = last_start = position + 1
+        elif not depth and head.startswith("::", position):
+            last_start = position + 2
+    forms = {text[start:] for text in (whole, head) for start in (0, name_start, last_start)}
+    return {_plain(text) for form in forms for text in (form, _strip_arguments(form))}
 
 
 def _plain(name: str) -> str:
@@ -72,35 +79,9 @@ def _strip_parameters(name: str) -> str:
     return name
 
 
-def _strip_return_type(name: str) -> str:
-    """Strip the return type, with which names of templates start."""
-    depth = start = 0
-    for position, char in enumerate(name):
-        depth += (char in "<({[") - (char in ">)}]")
-        if name.startswith("operator", position) or (depth == 1 and char == "(" and position > start):
-            break
-        if char == " " and not depth:
-            start = position + 1
-    return name[start:]
-
-
 def _strip_arguments(name: str) -> str:
     """Strip arguments of templates."""
-    if re.search(_ARROWS, name):
-        return name
-    kept, depth = [], 0
-    for char in name:
-        depth += char == "<"
-        kept.append("" if depth else char)
-        depth -= char == ">"
-    return "".join(kept)
-
-
-def _strip_scopes(name: str) -> str:
-    """Strip namespaces and classes."""
-    depth = start = 0
-    for position, char in enumerate(name):
-        depth += (char in "<(") - (char in ">)")
-        if not depth and name.startswith("::", position):
-            start = position + 2
-    return name[start:]
+    num_stripped = 0 if re.search(_ARROWS, name) else 1
+    while num_stripped:
+        name, num_stripped = re.subn(r"<[^<>]*>", "", name)
+    return name

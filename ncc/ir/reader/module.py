@@ -35,11 +35,6 @@ class NodeKind(IntEnum):
     RESULT = 4
 
 
-def opcode_number(name: str) -> int:
-    """Return the number that ``Module.opcode`` uses for an opcode's name."""
-    return OPCODES.index(name)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Module:
     """A module's statements, identifiers and functions.

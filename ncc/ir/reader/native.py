@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32
-from ncc.errors import NccError
+from ncc.errors import InputError, NccError
 
 _OPCODES = """
 define ret br switch indirectbr invoke resume catchswitch catchret cleanupret unreachable callbr fneg add fadd sub fsub
@@ -31,18 +31,19 @@ def _fields(columns: str) -> tuple[tuple[str, np.dtype[Any]], ...]:
     return tuple((name, np.dtype(kind)) for name, kind in (column.split(":") for column in columns.split()))
 
 
-READER_FIELDS = _fields("""
-opcode:u1 text:i4 basic_block:i4 result:i4 debug:i4 callee:i4 operand_start:i4 operand:i4 texts:u1 texts_start:i8
-node_kind:u1 node_function:i4 node_def:i4 node_name:u4 node_name_len:u4 function_node:i4 function_first_statement:i4
-function_first_block:i4 function_first_argument:i4 function_num_arguments:i4 function_is_kernel:u1 basic_block_label:i4
-debug_id:u4 debug_line:u4 statement_at:u4
+_READER_FIELDS = _fields("""
+opcode:u1 text_id:i4 basic_block:i4 result:i4 debug:i4 callee:i4 operand_start:i4 operand:i4 texts:u1 texts_start:i8
+node_kind:u1 node_function:i4 node_definition:i4 _name_start:u4 _name_len:u4 function_node:i4 function_start:i4
+function_block:i4 function_first_argument:i4 function_num_arguments:i4 function_is_kernel:u1 basic_block_label:i4
+debug_id:u4 debug_line:u4 statement_offset:u4
 """)
+"""What C reads, in its order; most are columns of a module, and named so."""
 GRAPH_COLUMNS = _fields("""
 opcode:u1 node_kind:u1 basic_block:i4 result:i4 callee:i4 operand_start:i4 operand:i4 node_definition:i4
 basic_block_label:i4 function_start:i4
 """)
 """Columns of a module that the graph is built from."""
-GRAPH_FIELDS = _fields("source:i4 target:i4 statement:i4 kind:u1 effect_statement:i4")
+_GRAPH_FIELDS = _fields("source:i4 target:i4 statement:i4 kind:u1 effect_statement:i4")
 _COUNT_FIELDS = _fields("key:u8 count:i8")
 _LITERAL_FIELDS = _fields("stop:i4 token:i4 texts:u1 texts_start:i8")
 
@@ -81,14 +82,6 @@ class IRSyntaxError(Exception):
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
         self.offset = offset
-
-
-class TooManyEdgesError(Exception):
-    """Branches alone would make ``num_edges`` edges, which is above the limit."""
-
-    def __init__(self, num_edges: int) -> None:
-        super().__init__(f"branches would make {num_edges:,} edges")
-        self.num_edges = num_edges
 
 
 @functools.cache
@@ -149,7 +142,7 @@ def read_text(
     timeout_s: float | None = None,
     verified: bool = False,
 ) -> dict[str, NDArray[Any]]:
-    """Read LLVM IR text, as any LLVM since 3.7 prints it, into the arrays of ``READER_FIELDS`` in one walk."""
+    """Read LLVM IR text, as any LLVM since 3.7 prints it, into its arrays in one walk."""
     library = _library()
     settings = (known_callees is not None, keep_immediates, verified, keep_casts)
     flags = sum(1 << bit for bit, is_set in enumerate(settings) if is_set)
@@ -163,16 +156,25 @@ def read_text(
         lambda reader: library.ncc_read(reader, _SLICE_BYTES),
         library.ncc_view,
         library.ncc_free,
-        READER_FIELDS,
+        _READER_FIELDS,
         refuse=refuse,
         task="reading IR",
         timeout_s=timeout_s,
     )
 
 
-def build_graph(columns: Sequence[NDArray[Any]], num_functions: int, max_control: int) -> dict[str, NDArray[Any]]:
-    """Build the edges of a contextual flow graph: the arrays of ``GRAPH_FIELDS``, ordered by statement."""
+def build_graph(
+    name: str, columns: Sequence[NDArray[Any]], num_functions: int, max_control: int
+) -> dict[str, NDArray[Any]]:
+    """Build the edges of a contextual flow graph, ordered by statement."""
     library = _library()
+
+    def refuse(graph: int) -> InputError:
+        return InputError(
+            f"{name}: its branches alone would make {library.ncc_graph_num_control(graph):,} edges of the graph, of "
+            f"{len(columns[0]):,} statements; expected at most {max_control:,}"
+        )
+
     arrays = [np.ascontiguousarray(array, dtype) for array, (_, dtype) in zip(columns, GRAPH_COLUMNS, strict=True)]
     pointers = (_POINTER * len(arrays))(*(array.__array_interface__["data"][0] for array in arrays))
     sizes = (_LONG * 5)(len(arrays[0]), len(arrays[1]), len(arrays[8]), num_functions, max_control)
@@ -181,8 +183,8 @@ def build_graph(columns: Sequence[NDArray[Any]], num_functions: int, max_control
         library.ncc_graph_build,
         library.ncc_graph_view,
         library.ncc_graph_close,
-        GRAPH_FIELDS,
-        refuse=lambda graph: TooManyEdgesError(library.ncc_graph_num_control(graph)),
+        _GRAPH_FIELDS,
+        refuse=refuse,
         task="building the graph",
     )
 

@@ -131,31 +131,19 @@ def _read_text(text: bytes, name: str, read_via: str, abstraction: Abstraction) 
         )
     except TimeoutError as error:
         raise IRError(f"{name}: {error}; it has {len(text):,} bytes, which are expected to take far less") from error
-    texts, bounds = raw["texts"].tobytes(), itertools.pairwise(raw["texts_start"].tolist())
+    texts, bounds = raw.pop("texts").tobytes(), itertools.pairwise(raw.pop("texts_start").tolist())
+    lines = _source_lines(raw.pop("debug"), raw.pop("debug_id"), raw.pop("debug_line"))
+    raw["function_start"] = np.append(raw["function_start"], np.int32(len(raw["opcode"])))
+    raw["function_block"] = np.append(raw["function_block"], np.int32(len(raw["basic_block_label"])))
+    raw["function_is_kernel"] = raw["function_is_kernel"].astype(bool) | _annotated_kernels(text, raw)
+    columns: dict[str, Any] = {column: raw[column] for column in raw.keys() & Module.__dataclass_fields__.keys()}
     return Module(
         name=name,
         read_via=read_via,
-        opcode=raw["opcode"],
-        text_id=raw["text"],
         texts=tuple(texts[start:end].decode("utf-8", "backslashreplace") for start, end in bounds),
-        basic_block=raw["basic_block"],
-        result=raw["result"],
-        callee=raw["callee"],
-        source_line=_source_lines(raw["debug"], raw["debug_id"], raw["debug_line"]),
-        operand_start=raw["operand_start"],
-        operand=raw["operand"],
-        node_kind=raw["node_kind"],
-        node_function=raw["node_function"],
-        node_definition=raw["node_def"],
-        basic_block_label=raw["basic_block_label"],
-        function_node=raw["function_node"],
-        function_start=np.append(raw["function_first_statement"], np.int32(len(raw["opcode"]))),
-        function_block=np.append(raw["function_first_block"], np.int32(len(raw["basic_block_label"]))),
-        function_is_kernel=raw["function_is_kernel"].astype(bool) | _annotated_kernels(text, raw),
-        statement_offset=raw["statement_at"],
+        source_line=lines,
         ir=text,
-        _name_start=raw["node_name"],
-        _name_len=raw["node_name_len"],
+        **columns,
     )
 
 
@@ -165,7 +153,7 @@ def _annotated_kernels(text: bytes, raw: dict[str, NDArray[Any]]) -> Bools:
     if b'!"kernel"' not in text:
         return np.zeros(len(nodes), bool)
     names = {name.strip(b'"') for name in re.findall(rb'@("[^"]+"|[-\w.$]+), !"kernel", i32 1', text)}
-    spans = zip(raw["node_name"][nodes].tolist(), raw["node_name_len"][nodes].tolist(), strict=True)
+    spans = zip(raw["_name_start"][nodes].tolist(), raw["_name_len"][nodes].tolist(), strict=True)
     return np.array([text[start : start + length] in names for start, length in spans], bool)
 
 

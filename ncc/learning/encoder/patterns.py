@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32, offsets
-from ncc.ir.reader.module import Module, NodeKind, opcode_number
+from ncc.ir.reader.module import Module, NodeKind
 from ncc.ir.reader.native import OPCODES
 from ncc.learning.programs.table import statement_literals
 
@@ -50,7 +50,7 @@ _FLAGS = re.compile(
 _COMPARISON = re.compile(r"\b[if]cmp \w+")
 _CALLEE = re.compile(r"@([\w.]+)\(")
 _TYPE = re.compile(r"\b(?:i\d+|float|double|ptr|<\d+ x \w+>)\b")
-_PHI = opcode_number("phi")
+_PHI = OPCODES.index("phi")
 _UNORDERED = ("phi", "add", "mul", "and", "or", "xor", "fadd", "fmul")
 _IS_CALL, _IS_UNORDERED = (
     np.isin(np.arange(256), [OPCODES.index(name) for name in names]) for names in (("call", "invoke"), _UNORDERED)
