@@ -12,10 +12,10 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import header_folders
 from ncc.ir.frontend.run import FinishedProcess, compile_error
 from ncc.ir.frontend.snippets import compile_program
-from ncc.ir.graph.contexts import MAX_WIDTH, context_pairs, count_contexts
-from ncc.ir.graph.draw import edge_curves, to_html, to_svg
-from ncc.ir.graph.export import EXPORTERS, node_kind, to_dot, to_networkx
-from ncc.ir.graph.layout import MAX_ROW_CHARS, Drawing, draw_function, draw_functions
+from ncc.ir.graph.contexts import MAX_WIDTH, count_contexts
+from ncc.ir.graph.draw import edge_curves, to_html
+from ncc.ir.graph.export import EXPORTERS
+from ncc.ir.graph.layout import MAX_ROW_CHARS, Drawing, Layout
 from ncc.ir.graph.xfg import XFG, EdgeKind, build_xfg
 from ncc.ir.inputs import find_inputs, load_module, load_program
 from ncc.ir.reader import llvm, native

@@ -338,7 +338,7 @@ def graph_command(  # noqa: D417 - shared options have a text of their own
     """Build the contextual flow graph (XFG) of code.
 
     Args:
-        output: Write .html, .svg, .dot, .graphml or .json.
+        output: Write .html, .svg, .graphml or .json.
         function: Function that .svg shows, or that .html shows first; mangled or as in the source.
     """
     from ncc.ir.graph.export import EXPORTERS

@@ -59,7 +59,6 @@ def count_graphml(path: Path) -> int:
 
 DRAWN = (*MODULES["graph"][:2], "--function", "depth", "-o")
 READERS: Mapping[tuple[tuple[object, ...], str], Callable[[Path], object]] = {
-    (MODULES["graph"], ".dot"): lambda path: path.read_text().count(" -> "),
     (MODULES["graph"], ".graphml"): count_graphml,
     (MODULES["graph"], ".json"): lambda path: len(json.loads(path.read_bytes())["edges"]),
     (MODULES["graph"], ".html"): lambda path: path.read_text().startswith("<!doctype html>"),
@@ -105,7 +104,7 @@ def makers(tiny: Tiny) -> Mapping[str, tuple[tuple[object, ...], str]]:
     classifier = command_line({**CLASSIFIER, "embedding": tiny.embedding, "cache": tiny.cache})
     return {
         "embed": (MODULES["embed"], ".npz"),
-        "graph": (MODULES["graph"], ".dot"),
+        "graph": (MODULES["graph"], ".json"),
         "predict-device": (PLOT, ".svg"),
         "index": (("index", tiny.programs, "-o"), ""),
         "corpus build": (("corpus", "build", tiny.programs, "--jobs", 1, "-o"), ""),
@@ -164,7 +163,7 @@ def bytes_of_pipe(tmp_path: Path) -> Iterator[Callable[[], bytes]]:
         yield lambda: found.result(30)
 
 
-@pytest.mark.parametrize(("verb", "ending"), [("embed", ".csv"), ("embed", ".parquet"), ("graph", ".dot")])
+@pytest.mark.parametrize(("verb", "ending"), [("embed", ".csv"), ("embed", ".parquet"), ("graph", ".json")])
 def test_links_are_followed_and_pipes_written_to(verb, ending, bytes_of_pipe, tmp_path):
     link = tmp_path / f"link{ending}"
     link.symlink_to("target")

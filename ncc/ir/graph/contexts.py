@@ -1,4 +1,4 @@
-"""Contexts: which statements are within a few hops of each other in the dual of the XFG, listed or counted.
+"""Contexts: which statements are within a few hops of each other in the dual of the XFG, counted by label.
 
 Reference: Ben-Nun et al. 2018, section 3.2 (context size) and 4.1 (dual graph, pairs emitted both ways).
 """
@@ -34,7 +34,7 @@ class ContextCounts:
 def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int | None = None) -> ContextCounts:
     """Count ordered pairs of distinct statements whose edges share a node, or that ``width`` such steps connect.
 
-    The counts are those of `context_pairs`, gathered by label without listing the pairs.
+    Each pair is counted both ways, by label, and is not listed.
 
     Args:
         graph: The contextual flow graph.
@@ -75,9 +75,3 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
         raise InputError(f"{graph.module.name}: {error}; a smaller width or max_degree takes less") from error
     order = np.argsort(center.astype(np.int64) << 32 | context)  # one sort, many times as fast as that of two columns
     return ContextCounts(center[order], context[order], count[order])
-
-
-def context_pairs(graph: XFG, width: int = 2) -> Ints32:
-    """List the pairs that `count_contexts` counts: (num_pairs, 2) int32 statements, each pair both ways."""
-    counts = count_contexts(graph, np.arange(graph.module.num_statements, dtype=np.int32), width)
-    return np.stack([counts.center, counts.context], axis=1)

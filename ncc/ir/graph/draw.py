@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import InputError
-from ncc.ir.graph.layout import MAX_ROW_CHARS, Box, Drawing, draw_function, draw_functions
+from ncc.ir.graph.layout import MAX_ROW_CHARS, Box, Drawing, Layout
 from ncc.ir.graph.xfg import XFG, EdgeKind
 from ncc.ir.reader.functions import find_function, sample_names
 from ncc.system.files.pages import render_page
 from ncc.system.files.text import escape_control
 
-COLORS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
-"""Kind of an edge → color."""
+_COLORS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
 _COLUMN_PX, _ROW_PX = 7.25, 18
 """Size of a character of the font; the page has the same."""
 _MARGIN_PX = 60
@@ -33,7 +32,7 @@ def to_html(graph: XFG, function: str | None = None) -> str:
         data=base64.b64encode(packed).decode(),
         function=shown,
         longest=MAX_ROW_CHARS,
-        colors=COLORS,
+        colors=_COLORS,
     )
 
 
@@ -43,7 +42,7 @@ def page_data(graph: XFG) -> dict[str, Any]:
     texts: dict[str, int] = {}
     text_id, line = np.append(module.text_id, np.int32(-1)), np.append(module.source_line, np.int32(0))
     functions = []
-    for drawing in draw_functions(graph):
+    for drawing in map(Layout(graph).draw, range(module.num_functions)):
         labels = np.array([texts.setdefault(label, len(texts)) for label in drawing.labels], np.int64)
         functions.append(
             [
@@ -75,7 +74,7 @@ def to_svg(graph: XFG, function: str | None = None) -> str:
     if function is None and len(names) > 1:
         hint = f"name one of its {len(names)}: {sample_names(graph.module)}"
         raise InputError(f"{graph.module.name}: a picture shows one function; {hint}")
-    drawing = draw_function(graph, 0 if function is None else find_function(graph.module, function))
+    drawing = Layout(graph).draw(0 if function is None else find_function(graph.module, function))
     left, right = min(box.x for box in drawing.boxes), max(box.x + box.width for box in drawing.boxes)
     height = max(box.y + box.num_rows for box in drawing.boxes) * _ROW_PX + 2 * _MARGIN_PX
     width = round((right - left) * _COLUMN_PX) + 2 * _MARGIN_PX
@@ -85,7 +84,7 @@ def to_svg(graph: XFG, function: str | None = None) -> str:
         view=(round(left * _COLUMN_PX) - _MARGIN_PX, -_MARGIN_PX, width, height),
         boxes=[_svg_box(drawing, box) for box in drawing.boxes],
         edges=_svg_edges(drawing),
-        colors=COLORS,
+        colors=_COLORS,
         row_px=_ROW_PX,
     )
 

@@ -5,7 +5,6 @@ in columns and rows of text.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,57 +25,31 @@ _METADATA = r"(, ![\w.]+ !\d+)+$"
 
 @dataclass(frozen=True, kw_only=True)
 class Box:
-    """The rows of a block, or of what stands outside blocks: the root, the return node, other functions' nodes.
+    """The rows of a block, or of what stands outside blocks: the root, the return node, other functions' nodes."""
 
-    Attributes:
-        x, width: In columns.
-        y: In rows.
-        first, num_rows: Its first row in the drawing, and how many.
-    """
-
-    x: int
-    y: int
+    x: int  # in columns
+    y: int  # in rows
     width: int
-    first: int
+    first: int  # row in the drawing
     num_rows: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Drawing:
-    """A function as rows in boxes, with the edges that its statements label.
-
-    Attributes:
-        boxes: The root, each block, the return node, and, if there are any, nodes of other functions and globals.
-        labels: Text of each row, without control characters.
-        statement: (num_rows,) statement of each row, or -1.
-        source, target, edge_row: (num_edges,) rows; the last that of the statement that labels the edge.
-        kind: (num_edges,) see `EdgeKind`.
-        linked_function: For each row of the last box, of other nodes, its function, or -1.
-    """
+    """A function as rows in boxes, with the edges that its statements label."""
 
     name: str
-    boxes: tuple[Box, ...]
-    labels: tuple[str, ...]
-    statement: Ints
-    source: Ints
+    boxes: tuple[Box, ...]  # the root, each block, the return node, and, if any, nodes of other functions and globals
+    labels: tuple[str, ...]  # text of each row, without control characters
+    statement: Ints  # (num_rows,) or -1
+    source: Ints  # (num_edges,) rows
     target: Ints
-    edge_row: Ints
-    kind: NDArray[np.uint8]
-    linked_function: tuple[int, ...]
+    edge_row: Ints  # (num_edges,) that of the statement that labels the edge
+    kind: NDArray[np.uint8]  # (num_edges,) see `EdgeKind`
+    linked_function: tuple[int, ...]  # for each row of the last box, of other nodes, its function, or -1
 
 
-def draw_function(graph: XFG, function: int) -> Drawing:
-    """Lay out one function."""
-    return _Rows(graph).draw(function)
-
-
-def draw_functions(graph: XFG) -> Iterator[Drawing]:
-    """Lay out every function."""
-    rows = _Rows(graph)
-    return map(rows.draw, range(graph.module.num_functions))
-
-
-class _Rows:
+class Layout:
     """Function of each node, and its row there, for all functions at once."""
 
     def __init__(self, graph: XFG) -> None:
@@ -108,6 +81,7 @@ class _Rows:
         self.row[graph.effect :] = self.of_statement[graph.effect_statement]
 
     def draw(self, function: int) -> Drawing:
+        """Lay out one function."""
         graph, module = self.graph, self.module
         start, end = module.function_start[function : function + 2].tolist()
         edges = slice(*self.first_edge[function : function + 2])

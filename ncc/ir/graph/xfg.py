@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32
 from ncc.ir.reader import native
-from ncc.ir.reader.module import Module
+from ncc.ir.reader.module import Module, NodeKind
 from ncc.system.files.pages import MAX_ROWS, html_table
 from ncc.system.files.text import demangle
 
@@ -85,10 +85,16 @@ class XFG:
         return np.divmod(np.unique(statement.astype(np.int64) * self.num_nodes + ends), max(self.num_nodes, 1))
 
     def to_networkx(self) -> "networkx.MultiDiGraph":
-        """Return the graph for networkx; see `ncc.ir.graph.export.to_networkx`."""
-        from ncc.ir.graph.export import to_networkx
+        """Return networkx's graph: nodes have ``name`` and ``kind``, edges ``statement``, ``text`` and ``kind``."""
+        import networkx
 
-        return to_networkx(self)
+        result = networkx.MultiDiGraph(name=self.module.name)
+        for node in self.used_nodes():
+            result.add_node(node, name=self.node_label(node), kind=self.kind_of(node))
+        for source, target, statement, kind in self.edge_rows():
+            text = self.module.statement_text(statement)
+            result.add_edge(source, target, statement=statement, text=text, kind=kind)
+        return result
 
     def to_svg(self, function: str | None = None) -> str:
         """Draw a function of the graph, by default its only one, as SVG text.
@@ -99,6 +105,21 @@ class XFG:
         from ncc.ir.graph.draw import to_svg
 
         return to_svg(self, function)
+
+    def used_nodes(self) -> list[int]:
+        """Return the nodes that edges touch, in order."""
+        return np.union1d(self.source, self.target).tolist()
+
+    def edge_rows(self) -> list[tuple[int, int, int, str]]:
+        """Return source, target, statement and name of the kind of each edge."""
+        kinds = [EdgeKind(kind).name.lower() for kind in self.kind.tolist()]
+        return list(zip(self.source.tolist(), self.target.tolist(), self.statement.tolist(), kinds, strict=True))
+
+    def kind_of(self, node: int) -> str:
+        """Return "global", "function", "block", "argument", "result", "root", "return" or "effect"."""
+        if node >= self.root:
+            return "effect" if node >= self.effect else "return" if node >= self.exit else "root"
+        return NodeKind(self.module.node_kind[node]).name.lower()
 
     def node_label(self, node: int) -> str:
         """Name a node: ``@f`` for globals, ``f/%x`` for locals, ``f/root``, ``f/return`` and ``f/effect:N``."""

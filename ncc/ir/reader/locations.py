@@ -20,17 +20,11 @@ _NO_NODE: _Node = (b"", {})
 
 @dataclass(frozen=True)
 class Location:
-    """Where a function is.
+    """Where a function is."""
 
-    Attributes:
-        file: As debug information names it; empty if there is none and the lines are those of the IR.
-        first_line: Of its definition, from 1.
-        last_line: The last one that its statements name, or that of its end in the IR.
-    """
-
-    file: str
-    first_line: int
-    last_line: int
+    file: str  # as debug information names it; empty if there is none and the lines are those of the IR
+    first_line: int  # of its definition, from 1
+    last_line: int  # the last one that its statements name, or that of its end in the IR
 
 
 class _DebugNodes(dict[bytes, _Node]):

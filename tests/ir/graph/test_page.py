@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.fixtures.pages import HOSTILE, HOSTILE_NAME
-from tests.rooms import XFG, build_xfg, draw_function, edge_curves, read_module, to_html
+from tests.rooms import XFG, Layout, build_xfg, edge_curves, read_module, to_html
 
 pytestmark = pytest.mark.full
 
@@ -120,7 +120,7 @@ def test_the_page_draws_the_edges_of_the_picture(opened: Open) -> None:
     for graph in (build_xfg(read_module(HOSTILE)), tree()):
         chromium = opened(graph)
         curves = chromium.execute_script("return shape.edges.map(edge => edge.curve)")
-        assert curves == [list(curve) for curve in edge_curves(draw_function(graph, 0))]
+        assert curves == [list(curve) for curve in edge_curves(Layout(graph).draw(0))]
 
 
 def test_keys_walk_through_the_graph(opened: Open) -> None:

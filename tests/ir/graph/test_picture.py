@@ -9,19 +9,7 @@ import pytest
 
 from ncc.errors import InputError
 from tests.fixtures.pages import HOSTILE
-from tests.rooms import (
-    MAX_ROW_CHARS,
-    XFG,
-    Drawing,
-    EdgeKind,
-    build_xfg,
-    draw_function,
-    draw_functions,
-    escape_control,
-    node_kind,
-    read_module,
-    to_svg,
-)
+from tests.rooms import MAX_ROW_CHARS, XFG, Drawing, EdgeKind, Layout, build_xfg, escape_control, read_module
 from tests.support.refuses import refuses
 
 IR = Path(__file__).parents[2] / "data" / "ir"
@@ -33,9 +21,13 @@ def graph(request: pytest.FixtureRequest) -> XFG:
     return build_xfg(read_module(HOSTILE if request.param == "hostile" else IR / request.param))
 
 
+def drawings(graph: XFG) -> list[Drawing]:
+    return list(map(Layout(graph).draw, range(graph.module.num_functions)))
+
+
 def shows(graph: XFG, drawing: Drawing, function: int, row: int, node: int) -> bool:
     """Does the row show the node?"""
-    kind, label, statement = node_kind(graph, node), drawing.labels[row], int(drawing.statement[row])
+    kind, label, statement = graph.kind_of(node), drawing.labels[row], int(drawing.statement[row])
     if graph.function_of(node) != function:
         return label == escape_control(graph.node_label(node))
     begin = int(graph.module.function_start[function])
@@ -51,7 +43,7 @@ def shows(graph: XFG, drawing: Drawing, function: int, row: int, node: int) -> b
 
 def test_every_edge_leads_between_the_rows_of_its_nodes(graph: XFG) -> None:
     edge = 0
-    for function, drawing in enumerate(draw_functions(graph)):
+    for function, drawing in enumerate(drawings(graph)):
         for at in range(len(drawing.kind)):
             assert drawing.statement[drawing.edge_row[at]] == graph.statement[edge]
             assert drawing.kind[at] == graph.kind[edge]
@@ -63,7 +55,7 @@ def test_every_edge_leads_between_the_rows_of_its_nodes(graph: XFG) -> None:
 
 def test_every_statement_has_a_row_in_the_box_of_its_block(graph: XFG) -> None:
     module = graph.module
-    for function, drawing in enumerate(draw_functions(graph)):
+    for function, drawing in enumerate(drawings(graph)):
         begin, end = module.function_start[function : function + 2].tolist()
         assert [row for row in drawing.statement.tolist() if row >= 0] == list(range(begin, end))
         blocks = range(*module.function_block[function : function + 2].tolist())
@@ -77,7 +69,7 @@ def test_every_statement_has_a_row_in_the_box_of_its_block(graph: XFG) -> None:
 
 
 def test_boxes_stand_clear_of_each_other(graph: XFG) -> None:
-    for drawing in draw_functions(graph):
+    for drawing in drawings(graph):
         assert sum(box.num_rows for box in drawing.boxes) == len(drawing.labels)
         for one, other in combinations(drawing.boxes, 2):
             beside = one.x + one.width < other.x or other.x + other.width < one.x
@@ -87,7 +79,7 @@ def test_boxes_stand_clear_of_each_other(graph: XFG) -> None:
 
 def test_a_block_is_below_what_leads_to_it_from_before() -> None:
     graph = build_xfg(read_module(IR / "tree.clang19.ll"))
-    drawing = draw_function(graph, 0)
+    drawing = Layout(graph).draw(0)
     heights = [box.y for box in drawing.boxes]
     assert heights == sorted(heights)
     assert drawing.labels[drawing.boxes[0].first].startswith("define dso_local double @total(")
@@ -98,7 +90,7 @@ def test_the_cases_of_a_switch_are_broken_into_lines() -> None:
     cases = "".join(f"i32 {i}, label %case{i} " for i in range(200))
     blocks = "".join(f"case{i}:\n  ret i32 {i}\n" for i in range(200))
     ir = f"define i32 @f(i32 %x) {{\n  switch i32 %x, label %case0 [ {cases}]\n{blocks}}}\n"
-    drawing = draw_function(build_xfg(read_module(ir.encode())), 0)
+    drawing = Layout(build_xfg(read_module(ir.encode()))).draw(0)
     assert max(box.x + box.width for box in drawing.boxes) - min(box.x for box in drawing.boxes) < 1000
     assert max(box.width for box in drawing.boxes) <= MAX_ROW_CHARS + 2
     assert max(map(len, drawing.labels)) <= 600
@@ -106,14 +98,14 @@ def test_the_cases_of_a_switch_are_broken_into_lines() -> None:
 
 def test_rows_show_the_code_without_metadata() -> None:
     ir = b'define i32 @"a\\0Ab"(ptr %p) {\n  %x = load i32, ptr %p, align 4, !tbaa !1, !dbg !7\n  ret i32 %x\n}\n'
-    labels = draw_function(build_xfg(read_module(ir)), 0).labels
+    labels = Layout(build_xfg(read_module(ir))).draw(0).labels
     assert "%x = load i32, ptr %p, align 4" in labels
     assert labels[:3] == ('define i32 @"a\\0Ab"(ptr %p)', "0:", "%p")
 
 
 def test_other_functions_are_linked() -> None:
     graph = build_xfg(read_module(HOSTILE))
-    drawing = draw_function(graph, 0)
+    drawing = Layout(graph).draw(0)
     others = drawing.labels[-len(drawing.linked_function) :]
     assert dict(zip(others, drawing.linked_function, strict=True)) == {
         "@</script><script>alert(2)</script>": -1,
@@ -125,8 +117,8 @@ def test_other_functions_are_linked() -> None:
 @pytest.mark.parametrize("number", range(5))
 def test_svg(number: int) -> None:
     graph = build_xfg(read_module(IR / "tree.clang19.ll"))
-    name, drawing = graph.module.function_names[number], draw_function(graph, number)
-    root = ElementTree.fromstring(to_svg(graph, name))
+    name, drawing = graph.module.function_names[number], Layout(graph).draw(number)
+    root = ElementTree.fromstring(graph.to_svg(name))
     assert root.findtext(f"{SVG}title") == f"XFG of {name}"
     kinds = Counter(path.get("class") for path in root.findall(f"{SVG}path"))
     assert kinds == Counter(EdgeKind(kind).name.lower() for kind in drawing.kind.tolist())
@@ -136,8 +128,8 @@ def test_svg(number: int) -> None:
 
 
 def test_svg_of_one_function_or_of_several() -> None:
-    assert to_svg(build_xfg(read_module(b"define void @f() {\n  ret void\n}\n"))).startswith("<svg ")
+    assert build_xfg(read_module(b"define void @f() {\n  ret void\n}\n")).to_svg().startswith("<svg ")
     with refuses(InputError, "a picture shows one function", "name one of its 2", "</script>"):
-        to_svg(build_xfg(read_module(HOSTILE)))
+        build_xfg(read_module(HOSTILE)).to_svg()
     with refuses(InputError, "a picture shows one function", "and it has none"):
-        to_svg(build_xfg(read_module(b"declare void @f()\n")))
+        build_xfg(read_module(b"declare void @f()\n")).to_svg()
