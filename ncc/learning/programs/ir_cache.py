@@ -54,7 +54,7 @@ class CachingCompiler:
             source = read_input(file.path, file.folder or None) if self.cache else b""
         except InputError:
             return self._attempt(file)  # the compiler will say what is wrong
-        return self._cached((file.path, file.attempts, hashlib.sha256(source).digest()), lambda: self._attempt(file))
+        return self.cached((file.path, file.attempts, hashlib.sha256(source).digest()), lambda: self._attempt(file))
 
     def program_ir(self, path: InputFile, options: CompileOptions) -> tuple[bytes, str]:
         """Return the IR of a program, and the way that it compiled, which is cached as a comment before it."""
@@ -64,10 +64,10 @@ class CachingCompiler:
             program = compile_program(path, options, self.headers, readable=folders)
             return f"; {program.compiled_as}\n".encode() + program.ir
 
-        way, _, ir = self._cached((compiled_by(options), file_key(path, options)), compiled).partition(b"\n")
+        way, _, ir = self.cached((compiled_by(options), file_key(path, options)), compiled).partition(b"\n")
         return ir, way.decode().removeprefix("; ")
 
-    def _cached(self, key: object, compiled: Callable[[], bytes]) -> bytes:
+    def cached(self, key: object, compiled: Callable[[], bytes]) -> bytes:
         """Return the IR of a key, compiled if the cache lacks it."""
         if not self.cache:
             return compiled()
