@@ -26,7 +26,6 @@ OVER_BUDGET = {
     "learning/embedding",
     "learning/training",
     "ir/inputs",
-    "ir/graph",
     "ir/frontend",
     "ir/reader",
     "system/workers",
