@@ -5,6 +5,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -79,10 +80,9 @@ def _may_hold_kernels(path: Path) -> bool:
     """Return False for host code, of which projects for GPUs have most."""
     if path.suffix in IR_EXTENSIONS or language_of(path) not in ("c", "c++"):
         return True
-    try:
+    with suppress(OSError):  # reading it will say what is wrong
         return not path.is_file() or re.search(_DEVICE_CODE, path.read_bytes()) is not None
-    except OSError:  # reading it will say what is wrong
-        return True
+    return True
 
 
 def _modules(path: str) -> list[Input]:
@@ -139,11 +139,6 @@ def load_module(
         if name.endswith(".a"):
             source = name = _only_module(name)
         is_ir = options.language is None and is_ir_path(source)
-        if not is_ir and options.language is None and path.is_file() and path.suffix not in SOURCE_EXTENSIONS:
-            raise InputError(
-                f"{path}: extension {path.suffix!r} is not one that ncc reads "
-                f"({' '.join(sorted(_EXTENSIONS))}); name the language to read it anyway"
-            )
     if is_ir:
         return _read_ir(source, name, options, abstraction)
     _refuse_empty(source, name)

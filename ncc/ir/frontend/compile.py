@@ -17,6 +17,7 @@ from ncc.ir.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import header_folders, with_own_flags
 from ncc.ir.frontend.run import CompiledSource, run_compiler
+from ncc.ir.reader.objects import IR_EXTENSIONS
 from ncc.system.sandbox.limits import refuse_size
 
 logger = logging.getLogger(__name__)
@@ -161,7 +162,7 @@ def _compile(
             f"{COMMAND_LINE}{shlex.join(command)}"
         )
     warnings = finished.stderr.decode(errors="replace")
-    return CompiledSource(ir=finished.stdout, command=command, language=language, warnings=warnings)
+    return CompiledSource(ir=finished.stdout, command=command, warnings=warnings)
 
 
 def _language(source: str | bytes, options: CompileOptions) -> str:
@@ -183,7 +184,7 @@ def _language(source: str | bytes, options: CompileOptions) -> str:
         return "cuda"
     if language is None:
         raise InputError(
-            f"{source}: extension {path.suffix!r} is not that of a source file "
-            f"({' '.join(sorted(SOURCE_EXTENSIONS))}); set language to compile it anyway"
+            f"{source}: extension {path.suffix!r} is not one that ncc reads "
+            f"({' '.join(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))}); name the language to read it anyway"
         )
     return language

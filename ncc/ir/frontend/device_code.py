@@ -79,7 +79,6 @@ def compile_device_code(
     return CompiledSource(
         ir=ir,
         command=command,
-        language="cuda",
         warnings="",
         skipped_functions=tuple(skipped.items()),
         empty_headers=tuple(empty),

@@ -48,7 +48,6 @@ class CompiledSource:
 
     ir: bytes
     command: tuple[str, ...]
-    language: str
     warnings: str
     skipped_functions: tuple[tuple[str, str], ...] = ()
     """Functions that don't compile, each with the first error."""

@@ -7,6 +7,7 @@ import pytest
 
 from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_source
+from tests.support.refuses import refuses
 
 CLANGS = [None, "clang-14", "clang-16", "clang-19"]
 
@@ -83,7 +84,7 @@ def test_kernels_of_hip_are_those_of_cuda(sources):
 def test_an_error_is_placed_in_the_file(tmp_path):
     path = tmp_path / "bad.cu"
     path.write_text("__global__ int kernel(float *p) { return 0; }\n")
-    with pytest.raises(CompileError, match=r"bad\.cu:1:\d+: error: kernel function type .* must have void return"):
+    with refuses(CompileError, "bad.cu:1:", "error: kernel function type", "must have void return"):
         compile_source(path)
 
 

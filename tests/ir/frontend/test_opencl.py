@@ -1,12 +1,12 @@
 """OpenCL C to IR with the prelude of ours, by the bundled clang and by a user's own."""
 
-import re
 import shutil
 
 import pytest
 
 from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_source
+from tests.support.refuses import refuses
 
 CLANGS = [None, "clang-14", "clang-16", "clang-19"]
 
@@ -86,17 +86,17 @@ def test_constants_have_their_values():
 def test_an_error_is_placed_in_the_kernel(tmp_path):
     path = tmp_path / "bad.cl"
     path.write_text("__kernel void f(__global float *p) {\n  p[0] = undefined_function(p[1]);\n}\n")
-    with pytest.raises(CompileError, match=r"bad\.cl: does not compile\n  .*bad\.cl:2:10: error: .*undefined_function"):
+    with refuses(CompileError, "bad.cl: does not compile", "bad.cl:2:10: error: ", "undefined_function"):
         compile_source(path)
 
 
 def test_an_error_in_our_own_header_is_named_as_such():
     # Whoever defines one of its names breaks the prelude, not a file of theirs.
     options = CompileOptions(language="opencl", defines=("uchar=3",))
-    with pytest.raises(CompileError, match=r"\n  ncc's own header opencl/types\.h:\d+:\d+: error: "):
+    with refuses(CompileError, "\n  ncc's own header opencl/types.h:"):
         compile_source(b"kernel void f() {}", options)
 
 
 def test_no_header_of_the_system_is_read():
-    with pytest.raises(CompileError, match=re.escape("'stdio.h' file not found")):
+    with refuses(CompileError, "'stdio.h' file not found"):
         compile_source(b"#include <stdio.h>\n", CompileOptions(language="opencl"))

@@ -34,7 +34,7 @@ def test_a_mismatch_is_found_and_the_verifier_refuses_it(body, message, caplog):
     assert found.endswith(message)
     ncc.embed(_function(body))
     assert caplog.messages == [f"<text>: not verified: {found}; --verify asks LLVM"]
-    with pytest.raises(IRError, match=r"<text>: LLVM can't read this text|<text>:\d+:\d+: "):
+    with refuses(IRError, "<text>:"):
         ncc.embed(_function(body), options=ncc.CompileOptions(verify=True))
 
 

@@ -67,8 +67,9 @@ def test_errors_are_the_same_wherever_reading_paused(monkeypatch):
     text = b"define void @f() {\n  ret void\n}\ndefine void @g() {\n  br label %nowhere\n}\n"
     for size in (1 << 22, 30, 1):
         monkeypatch.setattr(native, "_SLICE_BYTES", size)
-        with pytest.raises(native.IRSyntaxError, match="use of undefined value") as caught:
+        with pytest.raises(native.IRSyntaxError) as caught:
             native.read_text(text, known_callees=None)
+        assert "use of undefined value" in str(caught.value)
         assert caught.value.offset == text.index(b"nowhere")
 
 
