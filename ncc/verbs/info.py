@@ -16,7 +16,7 @@ def info_command() -> Answer:
     from ncc.ir.reader.objects import IR_EXTENSIONS
     from ncc.learning.data.registry import data_folder
     from ncc.system.sandbox.confine import describe_confinement
-    from ncc.tasks.devices.head import PLATFORMS
+    from ncc.tasks.devices.prediction import MACHINES
 
     embedding, encoder = ncc.load_embedding(), ncc.load_encoder()
     coarsening, classifier = ncc.load_coarsening_head(), ncc.load_classifier()
@@ -29,7 +29,7 @@ def info_command() -> Answer:
         "reads": sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS),
         "embedding": {"id": embedding.fingerprint, "dim": embedding.dim} | embedding.card,
         "encoder": {"id": encoder.fingerprint, "dim": encoder.dim} | encoder.card,
-        "device_heads": {name: ncc.load_device_head(platform=name).card for name in PLATFORMS},
+        "device_heads": {name: ncc.load_device_head(platform=name).card for name in MACHINES},
         "coarsening_head": coarsening.card,
         "classifier": classifier.card,
         "data_folder": str(data_folder()),
@@ -42,7 +42,10 @@ def info_command() -> Answer:
         ("devices here", _device_names()),
         ("embedding", f"{len(embedding.vocabulary):,} statements, {embedding.dim}-d"),
         ("encoder", f"{encoder.dim}-d"),
-        ("predict-device", "Intel Core i7-3820 beside an AMD Tahiti 7970 (amd) or an NVIDIA GTX 970 (nvidia)"),
+        (
+            "predict-device",
+            "Intel Core i7-3820 beside " + ", ".join(f"{gpu} ({name})" for name, gpu in MACHINES.items()),
+        ),
         ("predict-coarsening", ", ".join(coarsening.devices)),
         ("predict-gpu", f"{ncc.load_gpu_head().gpu}; extrapolated to other GPUs"),
         ("classify", f"{len(classifier.classes)} programming problems"),

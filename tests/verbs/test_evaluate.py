@@ -212,7 +212,7 @@ def test_device_mapping_is_measured_and_kept(tmp_path):
     words = ["devmap", "--platform", "amd", "--protocol", "suite", "--method", "majority", "--method", "always*"]
     words += ["--seeds", "2", "--cache", str(tmp_path / "runs"), "--json"]
     first = evaluate(*words, "-o", tmp_path / "figures.json")
-    assert "amd, 1 of 42: suite, majority, seed 204, fold 1" in first.err
+    assert not first.err  # progress is for terminals
     assert len(list((tmp_path / "runs").iterdir())) == 42
     figures = first.row
     assert json.loads((tmp_path / "figures.json").read_text()) == figures

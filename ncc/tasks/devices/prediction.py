@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from ncc.tasks.devices.predict import Question
 
+MACHINES = {"amd": "Tahiti 7970", "nvidia": "GTX 970"}
+"""GPU that each head that ships was measured on, beside an Intel Core i7-3820."""
 SIZES = np.geomspace(2.0**10, 2.0**32, 89)
 """Bytes moved that stand for all sizes."""
 _MAX_REASONS = 8
@@ -143,7 +145,7 @@ class DevicePrediction(Summarized):
             other = second if smallest == first else first
             over_sizes = _summarize_sizes(self.kernel, SIZES, self.decided_ranges, self.crossovers, smallest, other)
             assumed = "any size; pass --transfer or --global-size for a single answer"
-            return over_sizes.add(("assumed", assumed), *details)
+            return over_sizes.add(("assumed", self._on_machine(assumed)), *details)
         low, high = self.interval
         if self.verdict == "undecided":
             interval = f"{first} {format_ratio(1 / low)} to {second} {format_ratio(high)}"
@@ -174,7 +176,10 @@ class DevicePrediction(Summarized):
             given = f"--global-size {self.global_size:.15g}"
         else:
             given = f"--transfer {format_given_bytes(self.transfer_bytes or 0)}"
-        return f"{assumed} (from {given})" if assumed else ""
+        return self._on_machine(f"{assumed} (from {given})" if assumed else "")
+
+    def _on_machine(self, assumed: str) -> str:
+        return "; ".join(filter(None, (MACHINES.get(self.platform), assumed)))
 
     def _caution(self) -> str:
         if self.familiar:
