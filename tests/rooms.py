@@ -52,7 +52,7 @@ from ncc.kernels.measure.table import read_times as devices_read_times
 from ncc.kernels.measure.timing import time_launch
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build
-from ncc.learning.corpus.build import CorpusReport, build_corpus
+from ncc.learning.corpus.build import build_corpus
 from ncc.learning.corpus.recipe import Attempt, CorpusFile, Recipe, Source, find_files, load_recipe
 from ncc.learning.data import registry as data
 from ncc.learning.data.archives import Budget, extract_archive, iter_members
@@ -80,7 +80,7 @@ from ncc.learning.embedding.skipgram import WeightedPairs, skipgram_loss, train_
 from ncc.learning.embedding.subwords import subword_matrix, subwords_of
 from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
 from ncc.learning.embedding.vocabulary import Vocabulary, build_vocabulary
-from ncc.learning.encoder.batches import SequenceData, Sequences, encode_programs, network_outputs
+from ncc.learning.encoder.batches import SequenceData, Sequences, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, EncoderTraining, HeadConfig, program_encoder, program_head
 from ncc.learning.encoder.contrastive import ContrastiveData, contrastive_loss, fit_contrastive
 from ncc.learning.encoder.linear import LinearEncoder
@@ -94,7 +94,6 @@ from ncc.learning.encoder.network_numpy import (
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
 from ncc.learning.encoder.pooling import POOLINGS, Pooler, load_encoder, load_pooler, save_encoder
-from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs import labelled as samples
 from ncc.learning.programs.ir_cache import CachingCompiler, file_key
@@ -108,11 +107,11 @@ from ncc.learning.programs.labelled import (
 from ncc.learning.programs.names import is_library_function, library_name
 from ncc.learning.programs.table import EncodedProgram, ProgramTable, concatenate, describe_program, statement_literals
 from ncc.learning.training import precision
-from ncc.learning.training.checkpoint import CheckpointClock, EpochRng, TrainProgress
+from ncc.learning.training.checkpoint import EpochRng, TrainProgress
 from ncc.learning.training.compression import CHUNK, Collectives, make_compressor
 from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
-from ncc.learning.training.precision import Precision, shared_precisions
+from ncc.learning.training.precision import Precision
 from ncc.learning.training.ranks import broadcast_result, process_group, rank_and_world, share_files
 from ncc.learning.training.strategies import ClippedAdamW
 from ncc.system.files import models as storage
@@ -149,7 +148,7 @@ from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool
 from ncc.tasks.classification.config import NetworkTraining
 from ncc.tasks.classification.head import ClassifierHead
-from ncc.tasks.classification.network import fit_network, program_data
+from ncc.tasks.classification.network import fit_network
 from ncc.tasks.classification.ngrams import NgramModel, encoded_programs, fit_ngrams, hashed_ngrams, ngram_scores
 from ncc.tasks.classification.predict import classify
 from ncc.tasks.classification.train import (

@@ -23,9 +23,7 @@ CASES = Path(__file__).parents[2] / "golden" / "text"
         ("saxpy.clang14.ll", "saxpy.llvm15.bc"),
         ("machine.clang14.ll", "machine.llvm15.ll"),
         ("machine.clang19.ll", "machine.llvm20.ll"),
-        ("shapes.clang14.ll", "shapes.llvm14.bc"),
         ("shapes.clang19.ll", "shapes.llvm20.bc"),
-        ("tree.llvm11.ll", "tree.llvm11.bc"),
     ],
 )
 def test_a_program_reads_the_same_in_every_dialect(one: str, other: str) -> None:

@@ -81,27 +81,6 @@ def test_memory(monkeypatch):
     assert len(print_canonically(text)) > 10_000_000
 
 
-@on_linux
-def test_a_limit_holds_for_one_request(monkeypatch):
-    monkeypatch.setenv("NCC_MEMORY_GB", "0.4")
-    print_canonically(GOOD)
-    (helper,) = llvm._helpers
-    monkeypatch.setenv("NCC_MEMORY_GB", "4")
-    assert print_canonically(function_of(8_000_000))
-    assert llvm._helpers == [helper]
-
-
-def test_a_large_module_has_a_helper_of_its_own():
-    print_canonically(GOOD)
-    (helper,) = llvm._helpers
-    print_canonically(
-        function_of(llvm._LARGE + 2000, b"  ; a comment, of which nothing stays behind " + b"x" * 1000 + b"\n")
-    )
-    assert llvm._helpers == []
-    assert helper.process.poll() is not None
-    assert b"@f" in print_canonically(GOOD)
-
-
 def test_time(monkeypatch):
     print_canonically(GOOD)
     with monkeypatch.context() as patch:
@@ -215,17 +194,6 @@ def test_reading_survives_a_crash_and_says_where_the_direct_reader_stopped() -> 
     with refuses(IRError, "deep:1:", "bracket"):
         read_module(DEADLY, name="deep")
     assert read_module(GOOD).num_statements == 2
-
-
-def test_one_helper_serves_many_requests() -> None:
-    print_canonically(GOOD)
-    (helper,) = llvm._helpers
-    for _ in range(20):
-        print_canonically(GOOD)
-        with refuses(IRError, "top-level entity"):
-            print_canonically(b"nonsense")
-    assert llvm._helpers == [helper]
-    assert helper.process.poll() is None
 
 
 def test_threads_take_turns() -> None:

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 import ncc
-from ncc.errors import InputError
 from tests.rooms import OPCODES, Module, NodeKind, read_module
-from tests.support.refuses import refuses
 
 FIXTURES = Path(__file__).parents[2] / "data" / "ir"
 
@@ -116,19 +114,6 @@ def test_what_the_direct_reader_refuses_is_read_from_llvms_printing() -> None:
     module = read_module((types + "define void @f() {\n  %x = alloca %s0\n  ret void\n}").encode())
     assert module.read_via == "llvm"
     assert module.statement_text(1) == "<%ID> = alloca { i32, ptr addrspace(1) }, align 8"
-
-
-def test_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "a module.ll"
-    path.write_text(EMPTY)
-    module = read_module(path)
-    assert (module.name, module.num_lines) == (str(path), EMPTY.count("\n"))
-    assert read_module(str(path), name="other").name == "other"
-    assert read_module(EMPTY.encode()).name == "<bytes>"
-    with refuses(InputError, "missing.ll"):
-        read_module(tmp_path / "missing.ll")
-    with refuses(InputError, tmp_path):
-        read_module(tmp_path)
 
 
 # ---- kernels

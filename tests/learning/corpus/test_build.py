@@ -15,7 +15,6 @@ from ncc.errors import AssetError, InputError, OutputError
 from tests.rooms import (
     Abstraction,
     CorpusCounts,
-    CorpusReport,
     Recipe,
     Source,
     build_corpus,
@@ -43,40 +42,6 @@ def _counts(folder: Path, width: int = 2) -> CorpusCounts:
 
 def _ir_of(code: Path, *patterns: str) -> Source:
     return Source(name="ir", folder=str(code), patterns=patterns or ("*.ll", "*.bc"))
-
-
-def test_any_number_of_processes_gives_the_same(code, tmp_path, two_a_batch, corpus_files):
-    one, two = (build_corpus(load_recipe(code), tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2))
-    assert corpus_files(tmp_path / "1") == corpus_files(tmp_path / "2")
-    assert list(corpus_files(tmp_path / "1")) == ["width-2/counts.json", "width-2/counts.safetensors"]
-    assert replace(one, seconds={}) == replace(two, seconds={})
-    assert (one.failures, one.files) == ({}, {"code": 6})
-
-
-def test_a_report_is_a_table_for_people():
-    report = CorpusReport(
-        files={"a": 2, "long name": 31},
-        lines={"a": 400, "long name": 5000},
-        statements={"a": 30, "long name": 4000},
-        pairs={1: 70, 2: 800},
-        num_distinct=17,
-        seconds={"compile": 100.0, "read": 1.5, "count": 0.5},
-        failures={"x.c": "why"},
-    )
-    assert report.to_text().splitlines() == [
-        "source     files  IR lines  statements",
-        "a              2       400          30",
-        "long name     31      5000        4000",
-        "together      33      5400        4030",
-        "17 distinct statements",
-        "70 pairs within 1 hop(s)",
-        "800 pairs within 2 hop(s)",
-        "2,700 IR lines/s a core read and counted; seconds: {'compile': 100.0, 'read': 1.5, 'count': 0.5}",
-        "1 files failed: see report.json",
-    ]
-    one = CorpusReport(files={"a": 2}, lines={"a": 400}, statements={"a": 30})
-    assert "together" not in one.to_text()
-    assert "IR lines/s" not in one.to_text()
 
 
 def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):

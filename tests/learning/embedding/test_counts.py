@@ -135,16 +135,7 @@ def test_corpora_of_different_abstractions_do_not_go_together(tmp_path):
         load_abstraction([folders[0], tmp_path / "c"])
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\xff\xfe",
-        b'{"abstraction": {"unheard_of": true}}',
-        b'{"abstraction": {"max_struct_fields": -1}}',
-        b'{"abstraction": {"max_struct_fields": "4"}}',
-    ],
-)
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b'{"abstraction": {"max_struct_fields": "4"}}'])
 def test_a_damaged_report_is_named(tmp_path, content):
     (tmp_path / "report.json").write_bytes(content)
     with refuses(AssetError, tmp_path / "report.json", "abstracted"):

@@ -52,12 +52,6 @@ def test_look_up_backs_off_and_says_so(hand_made):
     }  # fmt: skip
 
 
-def test_over_weighs_statements_by_how_often_they_occur(hand_made):
-    lookup = hand_made.look_up(["<%ID> = add i32 <%ID>, <INT>", "ret void"]).expand(np.array([0, 0, 0, 1], np.int32))
-    assert lookup.unknown_rate == 0.25
-    assert lookup.word.tolist() == [0, 0, 0, 4]
-
-
 def test_vector_is_the_row_of_the_word_that_stands_for_a_statement(hand_made):
     assert np.array_equal(hand_made.vector("<%ID> = add nuw i32 <%ID>, <INT>"), hand_made.vectors[0])
     assert np.array_equal(hand_made.vector("unheard of"), hand_made.vectors[4])

@@ -62,16 +62,6 @@ def _twins() -> tuple[Pairs, tuple[str, ...]]:
     return pairs, words
 
 
-def test_words_that_share_parts_start_alike():
-    pairs, words = _twins()
-    start = {"epochs": 1, "learning_rate": 1e-6, "dim": 64}
-    shared = train_skipgram(*pairs, words, _config(**start)).vectors
-    plain = train_skipgram(*pairs, words, _plain(**start)).vectors
-    assert _cosine(shared, 0, 1) > 0.7
-    assert abs(_cosine(shared, 0, 2)) < 0.5
-    assert abs(_cosine(plain, 0, 1)) < 0.5
-
-
 def test_a_rare_word_ends_near_a_frequent_one_that_shares_its_parts():
     pairs, words = _twins()
     shared = train_skipgram(*pairs, words, _config(epochs=20)).vectors

@@ -136,11 +136,3 @@ def test_the_published_head_reads_the_last_state_of_two_layers():
             _, (last, _) = both(model.encoder.vectors[batch.words[row, :length]])
             assert torch.allclose(got[row], last[-1], atol=1e-6)
     assert model.head.dense.in_features == 12 + AUXILIARY
-
-
-def test_gates_that_begin_by_remembering():
-    for layer in _model(PAPER).encoder.ahead:
-        forget, opening = layer.bias_ih_l0[12:24], layer.bias_ih_l0[:12]
-        assert torch.equal(forget, -opening)
-        assert 0 <= float(forget.detach().min()) <= float(forget.detach().max()) <= np.log(19)
-        assert not layer.bias_hh_l0.any()

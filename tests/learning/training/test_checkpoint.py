@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from ncc.errors import AssetError
-from tests.rooms import CheckpointClock
 from tests.support.refuses import refuses
 
 RANKS = runpy.run_path(str(Path(__file__).parent / "strategy_ranks.py"))
@@ -60,62 +59,19 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path, options, message)
         _go_on(path, **options)
 
 
-@pytest.mark.parametrize(
-    "state",
-    [[1, 2], 3, {"losses": [], "model": {}}, {"format_version": 2}, {"format_version": 3}, b"", b"rubbish", None],
-)
-def test_a_damaged_checkpoint_is_named(tmp_path, state):
-    path = tmp_path / "checkpoint.pt"
-    _stopped(path)
-    if state is None:
-        state = path.read_bytes()[:-300]
-    if isinstance(state, bytes):
-        path.write_bytes(state)
-    else:
-        torch.save(state, path)
-    with refuses(AssetError, path):
-        _go_on(path)
-
-
-def test_a_checkpoint_of_another_model_is_refused(tmp_path):
+def test_a_damaged_checkpoint_is_named(tmp_path):
     path = tmp_path / "checkpoint.pt"
     _stopped(path)
     with refuses(AssetError, path):
         RANKS["result"](RANKS["network"](32), RANKS["Samples"](), path)
-
-
-@pytest.mark.parametrize("name", ["model", "strategy", "step", "ranks", "loss_sum"])
-def test_a_checkpoint_that_lacks_something_is_refused(tmp_path, name):
-    path = tmp_path / "checkpoint.pt"
-    _stopped(path)
-    state = torch.load(path, weights_only=True)
-    del state[name]
-    torch.save(state, path)
-    with refuses(AssetError, path, name):
-        _go_on(path)
-
-
-@pytest.fixture
-def now(monkeypatch) -> list[float]:
-    """The time, which stands still."""
-    time = [0.0]
-    monkeypatch.setattr("ncc.learning.training.checkpoint.time.monotonic", lambda: time[0])
-    return time
-
-
-def test_the_clock_asks_seldom_and_for_a_checkpoint_when_its_time_has_come(now, monkeypatch):
-    asked: list[float] = []
-
-    def ask(decide):
-        asked.append(now[0])
-        return decide()
-
-    monkeypatch.setattr("ncc.learning.training.checkpoint.broadcast_result", ask)
-    clock, due = CheckpointClock(1000.0), []
-    for second in range(1, 2020):
-        now[0] = second
-        if clock.due(is_synchronized=True):
-            due.append(second)
-            clock.restart()
-    assert due == [1000, 2000]
-    assert len(asked) < 50  # 1, 2, 4 … steps apart
+    for data in (b"", b"rubbish", path.read_bytes()[:-300]):
+        (tmp_path / "damaged.pt").write_bytes(data)
+        with refuses(AssetError, tmp_path / "damaged.pt"):
+            _go_on(tmp_path / "damaged.pt")
+    whole = torch.load(path, weights_only=True)
+    lacking = [{name: value for name, value in whole.items() if name != gone} for gone in whole]
+    wrong: list[object] = [[1, 2], 3, {"format_version": 2}, {"format_version": 3}, *lacking]
+    for state in wrong:
+        torch.save(state, path)
+        with refuses(AssetError, path):
+            _go_on(path)

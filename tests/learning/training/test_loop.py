@@ -86,22 +86,6 @@ def test_one_process_sends_nothing_and_counts_steps_and_samples():
     assert statistics.seconds_in_checkpoints == 0
 
 
-def test_the_learning_rate_is_warmed_up_and_decays_to_nothing(monkeypatch):
-    rates = []
-    step = torch.optim.AdamW.step
-
-    def spy(self, *args, **options):
-        rates.append(self.param_groups[0]["lr"])
-        return step(self, *args, **options)
-
-    monkeypatch.setattr(torch.optim.AdamW, "step", spy)
-    _train(epochs=5, learning_rate=0.1)
-    assert rates[:5] == pytest.approx([0.02, 0.04, 0.06, 0.08, 0.1])
-    assert rates[5] == pytest.approx(0.1)
-    assert (np.diff(rates[5:]) < 0).all()
-    assert 0 <= rates[-1] < 0.002
-
-
 @pytest.mark.gpu  # needs a CUDA device
 def test_on_a_gpu_losses_are_near_and_times_are_those_of_its_queue():
     def run(device: str) -> tuple[list[float], TrainingStatistics]:

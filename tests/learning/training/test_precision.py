@@ -1,6 +1,5 @@
 """Precision: what a device does decides, all of a training keeps to it, and it is written down."""
 
-import logging
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ import torch
 from torch import nn
 
 from ncc.errors import AssetError
-from tests.rooms import Precision, TrainingConfig, TrainingStatistics, precision, shared_precisions, train
+from tests.rooms import Precision, TrainingConfig, TrainingStatistics, precision, train
 from tests.support.refuses import refuses
 
 Samples = runpy.run_path(str(Path(__file__).parent / "strategy_ranks.py"))["Samples"]
@@ -80,15 +79,6 @@ def _train(config=CONFIG, checkpoint=None, progress=None):
 def test_the_device_says_by_trial_what_it_can(device, where, outcome, tf32, expected):
     device(outcome, tf32)
     assert precision._precisions(where) == set(expected)
-
-
-def test_a_device_is_tried_once_and_says_why(device, caplog):
-    caplog.set_level(logging.INFO, "ncc.learning.training.precision")
-    tried = device(RuntimeError("no primitive"))
-    for _ in range(3):
-        shared_precisions(CPU, mixed=True)
-    assert tried == [CPU]
-    assert caplog.messages == ["no bfloat16 LSTM on cpu: no primitive"]
 
 
 def test_where_the_lstm_has_no_bfloat16_all_is_float32_to_the_bit(device):

@@ -18,11 +18,9 @@ from tests.rooms import (
     ProgramNetwork,
     classify,
     compile_source,
-    describe_program,
     extracted,
     find_labelled_files,
     load_embedding,
-    load_program,
     program_encoder,
     program_head,
     verify,
@@ -39,13 +37,6 @@ int main()
     return 0;
 }
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NCC_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -90,20 +81,6 @@ def test_a_program_is_read_at_all_levels_of_the_head(untrained):
     )
 
 
-def test_statements_that_backed_off_are_counted_at_all_levels(untrained, headers):
-    odd, embedding, unknown, total = "_BitInt(23) f(_BitInt(23) a) { return a * a; }\n", load_embedding(), 0.0, 0
-    for level in ("-O1", "-O0"):
-        options = CompileOptions(language="c")
-        (module,), _ = load_program(odd, [level], options=options, abstraction=embedding.abstraction, cache=headers)
-        program = describe_program(module)
-        lookup = embedding.look_up(program.texts).expand(program.text_id)
-        unknown, total = unknown + lookup.unknown_rate * len(lookup.word), total + len(lookup.word)
-    answer = classify(odd, head=untrained, options=CompileOptions(language="c"))
-    assert answer.num_statements == total
-    assert answer.unknown_rate == pytest.approx(unknown / total)
-    assert 0 < answer.unknown_rate < 1
-
-
 def test_levels_are_what_was_asked_for_whatever_the_options_say(untrained):
     answers = [
         classify(
@@ -115,9 +92,15 @@ def test_levels_are_what_was_asked_for_whatever_the_options_say(untrained):
         for optimization in ("-O0", "-O3")
     ]
     assert answers[0] == answers[1]
-    for levels, noun in (((), "levels"), (("-O7",), "-O7")):
-        with refuses(InputError, noun):
-            classify(GREATEST_DIVISOR, levels=levels, head=untrained, options=CompileOptions(language="c++"))
+
+
+def test_the_threshold_decides_what_fits(untrained):
+    def ask(threshold):
+        head = replace(untrained, threshold=threshold)
+        return classify(GREATEST_DIVISOR, head=head, options=CompileOptions(language="c++"))
+
+    best = ask(0.0).classes[0].probability
+    assert [ask(value).is_known for value in (0.0, best - 1e-6, best + 1e-6, 1.0)] == [True, True, False, False]
 
 
 def test_ir_is_read_once_as_it_is(untrained, tmp_path):

@@ -40,18 +40,13 @@ def test_numbers_are_in_the_order_of_numbers(tmp_path):
     assert [path.rsplit("/", 1)[1] for path in files.paths[:2]] == ["2.c", "11.c"]
 
 
-@pytest.mark.parametrize("names", [(), ("one",)])
-def test_one_class_is_none(tmp_path, names):
-    for name in names:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a.c").write_text("int f(void) { return 1; }\n")
-    with refuses(InputError, tmp_path, "classes", str(len(names))):
-        find_labelled_files(tmp_path)
-
-
-def test_a_missing_folder_is_named(tmp_path):
+def test_no_folder_and_one_class_are_refused(tmp_path):
     with refuses(InputError, tmp_path / "nowhere"):
         find_labelled_files(tmp_path / "nowhere")
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "a.c").write_text("int f(void) { return 1; }\n")
+    with refuses(InputError, tmp_path, "classes", "1"):
+        find_labelled_files(tmp_path)
 
 
 @pytest.mark.parametrize("place", ["a/link.ll", "c"])
@@ -111,19 +106,6 @@ def test_a_table_holds_what_each_file_says(classes, samples, fresh):
     assert samples.variants["-O0"].start[-1] > samples.variants["-O1"].start[-1]
 
 
-def test_rows_may_be_taken_in_any_order(samples):
-    table = samples.variants["-O1"]
-    rows = np.array([5, 2, 5])
-    part = table.rows(rows)
-    for place, row in enumerate(rows.tolist()):
-        one = table.rows(np.array([row]))
-        begin, end = part.start[place], part.start[place + 1]
-        assert part.text_id[begin:end].tolist() == one.text_id.tolist()
-        literals = part.literal[part.literal_start[begin] : part.literal_start[end]]
-        assert literals.tolist() == one.literal.tolist()
-    assert len(table.rows(np.zeros(0, np.int64))) == 0
-
-
 def test_what_was_read_is_not_read_again(classes, samples, cache, monkeypatch):
     def refuse(*_):
         raise AssertionError("compiled again")
@@ -160,23 +142,3 @@ def test_files_that_fail_are_left_out_and_named(classes, tmp_path, fresh):
     assert "no function is emitted" in found.failures[str(empty)]
     with refuses(InputError, "1 files"):
         load_programs(replace(some, paths=(str(broken),), label=np.array([0])), cache=fresh)
-
-
-def test_files_of_ir_are_read_as_they_are(classes, tmp_path, fresh):
-    source = find_labelled_files(classes).paths[0]
-    (module,), _ = load_program(source, ["-O1"], cache=fresh)
-    for name in ("a", "b"):
-        (tmp_path / "ir" / name).mkdir(parents=True)
-        (tmp_path / "ir" / name / "x.ll").write_bytes(module.ir)
-    found = load_programs(find_labelled_files(tmp_path / "ir"), cache=fresh)
-    assert found.ways == {"IR": 2}
-    assert (
-        found.variants["-O1"].rows(np.array([0])).text_id.tolist()
-        == found.variants["-O1"].rows(np.array([1])).text_id.tolist()
-    )
-
-
-def test_answers_are_hidden(samples):
-    hidden = samples.without_answers(np.array([1, 3]))
-    assert hidden.label[[1, 3]].tolist() == [-1, -1]
-    assert hidden.label[0] == samples.label[0] != -1

@@ -1,12 +1,8 @@
 """What host code tells of a launch: values, buffers, and names that the launch's sizes settle."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.rooms import HostCode, Launch, evaluate_expression, host_arguments, split_arguments
-
-_SAMPLE = Path(__file__).parents[3] / "datasets" / "gpu" / "diffusion.cu"
 
 _CODE = """
 #define THREADS 128
@@ -110,12 +106,6 @@ def test_files_beside_are_read_where_a_file_launches_nothing(tmp_path):
     (tmp_path / "main.cpp").write_text(_CODE)
     found = host_arguments(tmp_path / "kernel.cu", "fill", Launch.of([4], [256], {}))
     assert found.values[1] == 1024
-
-
-def test_the_sample_tells_its_buffers():
-    found = host_arguments(_SAMPLE, "step", Launch.of([64, 64], [16, 16], {}), program_arguments=["1024"])
-    assert found.values == {0: 1024, 1: 0.2}
-    assert found.buffers == {2: 4 * 2**20, 3: 4 * 2**20}
 
 
 _DEFAULTS = """

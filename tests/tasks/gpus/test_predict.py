@@ -19,18 +19,6 @@ def step():
     return answer
 
 
-def test_an_answer_says_time_bound_and_what_it_rests_on(step):
-    low, high = step.interval_ms
-    assert low < step.time_ms < high
-    assert step.bound == "bandwidth"
-    assert step.bound_probability == 1 - step.compute_probability > 0.5
-    assert step.arguments["n"] == 4096
-    assert step.buffer_bytes == {"from": 4 * 4096**2, "to": 4 * 4096**2}
-    assert step.traffic_bytes == pytest.approx(8 * 4096**2, rel=1)
-    assert step.flops == pytest.approx(7 * 4096**2, rel=0.2)
-    assert not step.extrapolated
-
-
 def test_more_work_takes_longer():
     times = [
         ncc.predict_gpu(_SAMPLE, kernel="roots", grid=[65536], block=[256], arguments={"times": times})[0]

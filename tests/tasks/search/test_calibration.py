@@ -55,13 +55,3 @@ def test_a_calibration_of_other_vectors_is_refused(made, calibration, tmp_path):
     assert index.duplicates().threshold == (own.threshold(0.9, len(index)) or 0.98)
     with refuses(InputError, "x-1"):
         ncc.load_index(made.store.folder, calibration=calibration)
-
-
-def test_an_index_says_how_sure_it_is(made, calibration):
-    index = ncc.Index(made.store)
-    index.__dict__["calibration"] = calibration
-    assert made.calibration.pooler_id == made.pooler.id
-    groups = index.duplicates(0.9)
-    assert groups.copy_rate == calibration.copy_rate(0.9, 3)
-    assert groups[0].copy_rate == calibration.copy_rate(groups[0].similarity, 3)
-    assert index.duplicates().threshold == (calibration.threshold(0.9, 3) or 0.98)
