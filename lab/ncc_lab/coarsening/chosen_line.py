@@ -8,7 +8,7 @@ and are taken where that whole choice, made without kernels that are then asked 
 more than they do. On the published table it is the fraction of statements in divergent regions, fold after fold: such
 regions are copied one after the other for each work-item merged (Magni et al. 2014 name it first).
 
-What was tried beside it, and what it depends on, stands in ``benchmarks/README.md``. Nothing in it is random.
+Nothing in it is random.
 """
 
 from collections.abc import Iterator, Sequence
