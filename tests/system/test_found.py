@@ -1,13 +1,12 @@
 """Files by their path: never text, and never another file than the one that was checked."""
 
-import os
 import shutil
 
 import pytest
 
+from ncc import load_module
 from ncc.errors import InputError
-from tests.rooms import CachingCompiler, CorpusFile, InputFile, find_inputs, found, load_module, read_input
-from tests.support.refuses import refuses
+from tests.rooms import CachingCompiler, CorpusFile, InputFile, find_inputs, found, read_input
 
 LIKE_IR = "define void @name() {\n ret void\n}\n;.ll"
 MODULE = "define void @content() {\n  ret void\n}\n"
@@ -50,21 +49,12 @@ def test_what_becomes_a_link_after_it_was_checked_is_not_followed(tmp_path, exch
     code = tmp_path / "code"
     exchanged(code / what)
     file = InputFile(str(code / "sub" / "a.ll"), str(code))
-    for read in (
-        load_module,
-        read_input,
-        lambda one: CachingCompiler(tmp_path).ir_of(CorpusFile(one.path, "", (), one.folder)),
-    ):
+    of_corpus = CachingCompiler(tmp_path)
+    for read in (load_module, read_input, lambda one: of_corpus.ir_of(CorpusFile(one.path, "", (), one.folder))):
         with pytest.raises(InputError, match=r"a.ll: (can't be read|is a link out of)"):
             read(file)
         (code / what).unlink()
         shutil.move(tmp_path / "was", code / what)
-
-
-def test_what_becomes_a_pipe_does_not_hold_anybody_up(tmp_path):
-    os.mkfifo(tmp_path / "a.ll")
-    with refuses(InputError, "pipe", "device", "not a file"):
-        read_input(tmp_path / "a.ll", tmp_path)
 
 
 def test_links_inside_of_a_folder_are_read(tmp_path):
