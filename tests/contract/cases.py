@@ -302,7 +302,7 @@ OTHERS = (
     Case(
         "load_module", inputs=(CODE,),
         changes={"source": (CODE, TREE), **LANGUAGE, "abstraction": (None, "@abstraction")},
-        refuses={"source": (NOWHERE,), **NO_LANGUAGE}, same={"readable": (SOURCES,)},
+        refuses={"source": (NOWHERE,), **NO_LANGUAGE},
     ),
     Case(
         "read_module", inputs=(TREE,),

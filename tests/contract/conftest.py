@@ -1,4 +1,4 @@
-"""Ranks of a training on this machine, the small world with its cache, and files that can't be read."""
+"""The small world with its cache, and files that can't be read."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.contract.cases import BAD
-from tests.fixtures.ranks import environment, run_ranks  # noqa: F401
 from tests.support.tiny import Tiny
 
 os.environ.setdefault("POCL_DEVICES", "basic pthread")  # which PoCL reads when it is first asked

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -78,6 +79,31 @@ def test_vectors_are_read_by_others(ending, level, tmp_path):
     assert run_here("embed", *inputs, "-o", path, "--level", level).code == 0
     expected = np.concatenate([ncc.embed(one).vectors_at(level) for one in inputs])
     assert np.array(VECTORS[ending](path)) == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("ending", VECTORS)
+def test_tables_name_inputs_that_are_no_utf_8_and_how_vectors_were_pooled(ending, tmp_path):
+    import pyarrow.parquet
+
+    path, code = tmp_path / f"out{ending}", ncc.embed(TREE)
+    odd = replace(code, module=replace(code.module, name='caf\udce9,\n"é".ll'))
+    ways: tuple[tuple[ncc.Level, str | None], ...] = (("module", "encoder"), ("statement", None))
+    for level, pooling in ways:
+        ncc.save_vectors([odd], level, path)
+        found: dict[str, Any] = {}
+        if ending == ".npz":
+            with np.load(path) as table:
+                found = {name: table[name].tolist() for name in table if name != "vectors"}
+        elif ending == ".parquet":
+            metadata = pyarrow.parquet.read_schema(path).metadata or {}
+            found = {name.decode(): value.decode() for name, value in metadata.items()}
+            found["input"] = pyarrow.parquet.read_table(path)["input"].to_pylist()
+        else:
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = json.load(file) if ending == ".json" else list(csv.DictReader(file))
+            found = {"input": [row["input"] for row in rows], "pooling": rows[0].get("pooling")}
+        assert set(found["input"]) == {'caf\\udce9,\n"é".ll'}
+        assert found.get("pooling") == pooling
 
 
 @pytest.mark.parametrize(("words", "ending"), READERS, ids=lambda value: value if isinstance(value, str) else value[0])

@@ -41,7 +41,7 @@ TRAINERS = {
     "corpus": Trainer(
         lambda tiny: ["corpus", "build", tiny.programs, "--jobs", 1],
         {"recipe": "programs", "files": {"programs": 30}},
-        lambda _, made: ncc.load_counts(made).count,
+        lambda _, made: ncc.load_counts(made).matrix.data,
         seed=False,
     ),
     "embedding": Trainer(

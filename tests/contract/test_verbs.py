@@ -321,8 +321,8 @@ def test_names_stay_names_in_files(hostile, tmp_path):
 
 def list_commands(*group: str) -> list[str]:
     """Every command, as it is typed, from the help of its group."""
-    listed = run_here(*group, "--help").out.partition("\nCommands:\n")[2]
-    names = [(*group, name) for name in re.findall(r"^  ([a-z][a-z-]*)", listed, re.MULTILINE)]
+    listed = run_here(*group, "--help").out.partition("\nOptions:\n")[2]
+    names = [(*group, name) for name in re.findall(r"^  ([a-z][a-z-]*)  ", listed, re.MULTILINE)]
     return [command for name in names for command in list_commands(*name)] or [" ".join(group)]
 
 
