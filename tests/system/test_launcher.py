@@ -1,6 +1,5 @@
 """What confined processes may do, what is said where nothing confines them, and what a compilation is given."""
 
-import json
 import os
 import socket
 import subprocess
@@ -9,13 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+import ncc
+from ncc import CompileOptions
 from ncc.errors import NccError
 from tests.rooms import (
-    CompileOptions,
     Permissions,
-    app,
     compile_permissions,
     compile_source,
     confine,
@@ -25,15 +23,16 @@ from tests.rooms import (
     landlock_version,
     minimal_environment,
     print_module,
-    require_confinement,
     stop_helper,
 )
+from tests.support.refuses import check_message, refuses
+from tests.support.verbs import run_here
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the launcher is for Linux")
 with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock")
 
 
-# ---- the launcher
+DENIED = "PermissionError"
 
 
 def confined(code, tmp_path, **permissions):
@@ -44,9 +43,6 @@ def confined(code, tmp_path, **permissions):
     limits = {name: permissions.pop(name) for name in ("memory_bytes", "file_bytes") if name in permissions}
     started = confine(command, Permissions(read=read, execute=execute, **permissions), **limits)
     return subprocess.run(started, check=False, capture_output=True, text=True, timeout=60, cwd=tmp_path)
-
-
-DENIED = "PermissionError"
 
 
 @with_landlock
@@ -107,7 +103,6 @@ def test_limits(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no command after --"),
         (["--"], "no command after --"),
         (["--memory", "much", "--", "/bin/true"], "not a number of bytes: much"),
         (["--colour", "red", "--", "/bin/true"], "unknown option --colour"),
@@ -132,22 +127,10 @@ def test_a_confined_process_ends_with_its_parent(tmp_path):
     )
     finished = subprocess.run([sys.executable, "-c", parent], check=True, capture_output=True, text=True, timeout=30)
     child = int(finished.stdout)
-    for _ in range(100):
-        try:
-            ended = "sleep" not in Path(f"/proc/{child}/cmdline").read_text()
-        except FileNotFoundError:
-            ended = True
-        if ended:
-            return
+    cmdline, deadline = Path(f"/proc/{child}/cmdline"), time.monotonic() + 10
+    while cmdline.exists() and "sleep" in cmdline.read_text():
+        assert time.monotonic() < deadline, "the child is still there"
         time.sleep(0.05)
-    pytest.fail("the child is still there")
-
-
-def test_without_the_launcher_a_command_is_started_as_it_is(monkeypatch, tmp_path, sources):
-    monkeypatch.setattr(confinement, "_LAUNCHER", tmp_path / "none")
-    assert confine(["a", "b"], Permissions(read=("/",)), memory_bytes=1) == ["a", "b"]
-    assert describe_confinement() == "none (time limits only)"
-    assert b"@dot(" in compile_source(sources / "dot.c").ir
 
 
 @pytest.fixture
@@ -160,45 +143,34 @@ def unconfined(monkeypatch, tmp_path):
     stop_helper()
 
 
-def test_what_is_not_confined_is_told_once(unconfined, sources, caplog):
+def test_what_is_not_confined_is_started_as_it_is_and_told_once(unconfined, sources, caplog):
+    assert confine(["a", "b"], Permissions(read=("/",)), memory_bytes=1) == ["a", "b"]
+    assert describe_confinement() == "none (time limits only)"
     for _ in range(2):
-        compile_source(sources / "dot.c")
+        assert b"@dot(" in compile_source(sources / "dot.c").ir
     print_module(b"")
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "can't confine compilers and LLVM" in caplog.text
 
 
 def test_confinement_can_be_required(unconfined, sources):
-    with require_confinement():
-        with pytest.raises(NccError, match="confinement is required, but this system has no Landlock"):
-            compile_source(sources / "dot.c")
-        with pytest.raises(NccError, match="confinement is required"):
-            print_module(b"")
-        with require_confinement():
+    with ncc.require_confinement():
+        with ncc.require_confinement():
             pass
-        with pytest.raises(NccError, match="confinement is required"):
-            compile_source(sources / "dot.c")
+        for ask in (lambda: compile_source(sources / "dot.c"), lambda: print_module(b"")):
+            with refuses(NccError, "confinement is required, but this system has no Landlock"):
+                ask()
     assert b"@dot(" in compile_source(sources / "dot.c").ir
-
-
-def test_commands_can_require_confinement(unconfined, sources):
-    finished = CliRunner().invoke(app, ["embed", str(sources / "dot.c"), "--require-confinement"])
-    assert finished.exit_code == 1
-    assert "confinement is required" in finished.stderr
+    finished = run_here("embed", sources / "dot.c", "--require-confinement")
+    assert finished.code == 1
+    check_message(finished.err, "confinement is required")
     assert not os.environ.get("NCC_REQUIRE_CONFINEMENT")
 
 
 def test_info_says_what_holds():
-    finished = CliRunner().invoke(app, ["info", "--json"])
-    said = json.loads(finished.stdout)["confinement"]
+    said = run_here("info", "--json").row["confinement"]
     assert said == describe_confinement()
-    if landlock_version():
-        assert said == f"Landlock ABI {landlock_version()}"
-    else:
-        assert said.startswith("none (")
-
-
-# ---- what a compilation is given
+    assert said == f"Landlock ABI {landlock_version()}" if landlock_version() else said.startswith("none (")
 
 
 def test_the_bundled_compiler_alone_may_be_started(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 import ncc
 from ncc.errors import CompileError, IRError, NccError
 from tests.rooms import GIGABYTE, Pool
+from tests.support.refuses import refuses
 
 
 def kill():
@@ -19,10 +20,6 @@ def kill():
 
 def defect():
     return dict[str, str]()["nothing"]
-
-
-def fill(num_bytes):
-    return len(bytearray(num_bytes))
 
 
 def keep(num_bytes, kept=[]):  # noqa: B006 - what stays behind in a worker is the point
@@ -36,25 +33,19 @@ def workers():
         yield some
 
 
-def test_a_worker_serves_many_calls(workers):
-    assert len({workers.call("a", os.getpid) for _ in range(3)}) == 1
-    assert workers.call("a", os.getpid) != os.getpid()
-
-
-def test_a_call_that_ends_its_worker_costs_itself(workers):
+def test_a_worker_serves_many_calls_and_one_that_ends_it_costs_itself(workers):
+    (worker,) = {workers.call("a", os.getpid) for _ in range(3)}
+    assert worker != os.getpid()
     with pytest.raises(NccError, match=r"^a: worker killed \(SIGKILL\)"):
         workers.call("a", kill)
     assert workers.call("b", len, "four") == 4
 
 
-def test_a_call_has_so_much_time():
-    with Pool(1, GIGABYTE, 1.0) as workers, pytest.raises(NccError, match=r"^a: took longer than 1 s$"):
-        workers.call("a", time.sleep, 60)
-
-
-def test_a_call_has_so_much_memory(workers):
-    with pytest.raises(NccError, match=r"^a: needs more memory than 1 GB$"):
-        workers.call("a", fill, 2 * GIGABYTE)
+def test_a_call_has_so_much_time_and_memory(workers):
+    with Pool(1, GIGABYTE, 1.0) as slow, refuses(NccError, "a: took longer than 1 s"):
+        slow.call("a", time.sleep, 60)
+    with refuses(NccError, "a: needs more memory than 1 GB"):
+        workers.call("a", bytearray, 2 * GIGABYTE)
 
 
 def test_what_calls_leave_behind_does_not_fail_the_next(workers):

@@ -13,34 +13,19 @@ from tests.fixtures.pages import data_of
 from tests.rooms import format_bytes
 from tests.support.refuses import check_message
 from tests.support.verbs import run_here, start
-from tests.tasks.search.conftest import SUM, write_code
+from tests.tasks.search.conftest import write_code
 
 TREE, SAXPY = IR / "tree.clang22.ll", IR / "saxpy.clang14.ll"
-
-
-def test_names_of_cpp_are_demangled_beside_the_mangled_ones(tmp_path):
-    path = tmp_path / "a.cpp"
-    path.write_text("template <class T> T twice(T x) { return x + x; }\ntemplate int twice(int);\n")
-    assert "\n  int twice<int>(int)  " in run_here("embed", path, "--level", "function").out
-    row = run_here("embed", path, "--level", "function", "--json").row
-    assert (row["labels"], row["demangled"]) == (["_Z5twiceIiET_S0_"], ["int twice<int>(int)"])
 
 
 # ---- graphs
 
 
-def test_a_function_as_a_picture(tmp_path):
-    path = tmp_path / "graph.svg"
-    assert run_here("graph", TREE, "-o", path, "--function", "collatz").code == 0
-    assert "<title>XFG of collatz</title>" in path.read_text(encoding="utf-8")
-    assert run_here("graph", TREE, "-o", tmp_path / "graph.html", "--function", "collatz").code == 0
-    finished = run_here("graph", TREE, "-o", path)
+def test_a_picture_is_of_one_function_and_a_page_of_a_source_knows_its_lines(tmp_path):
+    path = tmp_path / "graph.html"
+    finished = run_here("graph", TREE, "-o", tmp_path / "graph.svg")
     assert finished.code == 1
     check_message(finished.err, "total", "collatz")
-
-
-def test_a_page_of_a_source_knows_its_lines(tmp_path):
-    path = tmp_path / "graph.html"
     assert run_here("graph", SOURCES / "dot.c", "-o", path).code == 0
     functions = data_of(path.read_text(encoding="utf-8"))["functions"]
     assert [set(accumulate(function[4])) > {0} for function in functions] == [True, True]
@@ -53,11 +38,6 @@ def test_a_graph_of_a_file_with_a_name_that_is_no_utf_8(code, tmp_path, ending):
 
 
 # ---- the device for a kernel
-
-
-@pytest.mark.parametrize(("written", "size"), [("64KiB", 65536), ("1GB", 1e9), ("16 MB", 16e6), ("1e6", 1e6)])
-def test_sizes_may_have_units(written, size):
-    assert run_here("predict-device", KERNELS, "--transfer", written, "--json").row["transfer_bytes"] == size
 
 
 def test_a_plot_says_where_the_answer_flips(tmp_path):
@@ -155,43 +135,15 @@ def test_levels_are_asked_once_each_in_the_order_of_the_head():
     assert sizes["1"] < sizes["0"]
 
 
-# ---- functions that are alike
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+def test_groups_of_functions_that_are_alike_are_printed_and_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_code(tmp_path / "code")
-    (tmp_path / "query.c").write_text(SUM.format(name="mine", number=4))
-    return tmp_path
-
-
-@pytest.mark.usefixtures("folder")
-def test_an_index_is_made_and_searched():
-    made = run_here("index", "code", "-o", "index", "--pooling", "mean")
-    assert [line.split() for line in made.out.splitlines()] == [
-        ["3", "functions", "3", "files", "mean", "index"],
-        ["changes", "3", "updated,", "0", "removed,", "0", "failed"],
-    ]
-    found = run_here("search", "index", "query.c", "--top", "2")
-    assert (found.code, found.err) == (0, "")
-    first, *matches, _ = found.out.splitlines()
-    assert first.endswith(" query.c:2-8: mine")
-    columns = [set(column) for column in zip(*(line.split()[-2:] for line in matches), strict=True)]
-    assert columns == [{"code/a.c:2-8", "code/b.c:4-10"}, {"first_sum", "second_sum"}]
-    row = run_here("search", "index", "query.c", "--function", "mine", "--json").row
-    assert (row["query"]["function"], row["pooling"], len(row["matches"])) == ("mine", "mean", 3)
-    keys = {"file", "function", "demangled", "first_line", "last_line", "similarity", "copy_rate"}
-    assert keys <= set(row["matches"][0])
-
-
-def test_groups_are_printed_and_written(folder):
     run_here("index", "code", "-o", "index")
     words = ["search", "index", "--duplicates", "--threshold", "0.9"]
     out = run_here(*words, "-o", "similar.html", "--source").out
     assert out.startswith("1 group           similarity 0.9 or more     ")
     assert "\n  group 1   2 functions, " in out and "first_sum(const int" in out
-    assert "int second_sum(const int *a, int n) {" in (folder / "similar.html").read_text()
+    assert "int second_sum(const int *a, int n) {" in (tmp_path / "similar.html").read_text()
     row = run_here(*words, "--json").row
     assert {one["function"] for one in row["functions"]} == {"first_sum", "second_sum"}
     assert (row["pooling"], row["threshold"]) == ("encoder", 0.9)

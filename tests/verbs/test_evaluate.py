@@ -11,7 +11,7 @@ import pytest
 
 import ncc
 from tests.contract.cases import IR, TESTS
-from tests.rooms import FileState, load_module, verify
+from tests.rooms import FileState, verify
 from tests.support.refuses import check_message
 from tests.support.tiny import Tiny
 from tests.support.verbs import Finished, run_here
@@ -33,22 +33,15 @@ def test_the_shipped_embedding_scores_as_its_card_says_and_better_than_published
     # the card is of the vectors before they were rounded to 16 bits
     assert percent == pytest.approx(ncc.load_embedding().card["scores"], abs=1.0)
     assert all(one["percent"] > one["published_percent"] for one in [*figures["groups"], figures["distance"]])
-
-
-def test_neighbours_of_a_statement_are_shown():
     statement = "<%ID> = fadd double <%ID>, <%ID>"
     assert "fsub double" in evaluate("embedding", "--nearest", statement).out.split(f"Nearest to {statement}")[1]
 
 
-def test_words_are_drawn_as_a_picture_and_as_a_page(tiny: Tiny, tmp_path):
+def test_inst2vec_files_are_measured_and_words_drawn(tiny: Tiny, tmp_path):
     png, page = tmp_path / "words.png", tmp_path / "words.html"
-    finished = evaluate("embedding", "--embedding", tiny.embedding, "--plot", png, "--html", page)
-    assert finished.code == 0, finished.err
+    assert evaluate("embedding", "--embedding", tiny.embedding, "--plot", png, "--html", page).code == 0
     assert png.read_bytes().startswith(b"\x89PNG")
     assert "<html" in page.read_text()
-
-
-def test_inst2vec_files_are_measured(tmp_path):
     words = {"<%ID> = add i32 <%ID>, <%ID>": 0, "<%ID> = load i32, i32* <%ID>, align 4": 1}
     files = [tmp_path / "dic_pickle", tmp_path / "emb.p"]
     for path, what in zip(files, (words, np.eye(2, 4, dtype=np.float32)), strict=True):
@@ -57,10 +50,16 @@ def test_inst2vec_files_are_measured(tmp_path):
     assert row["num_words"] == 2 + 1  # and the word of what is unknown
 
 
-def test_coverage_of_a_corpus_is_that_of_its_files(tiny: Tiny):
+def test_coverage_of_a_corpus_is_that_of_its_files_of_one_abstraction(tiny: Tiny, tmp_path):
     of_files, of_corpus = (evaluate("coverage", one, "--json").row for one in (tiny.programs, tiny.corpus))
     for name in ("num_statements", "by_level", "misses"):
         assert of_files[name] == of_corpus[name], name
+    recipe, source = tmp_path / "bare.toml", f"[[source]]\nname = 'a'\nfolder = '{tiny.programs}'\n"
+    recipe.write_text(f"abstraction = 'paper'\n{source}patterns = ['**/*.ll']\n")
+    ncc.build_corpus(recipe, tmp_path / "corpus", jobs=1)
+    finished = evaluate("coverage", tmp_path / "corpus")
+    assert finished.code == 2
+    check_message(finished.err, f"{tmp_path / 'corpus'}: was counted with")
 
 
 def test_coverage_of_each_compilers_code_is_told(tmp_path):
@@ -75,35 +74,15 @@ def test_coverage_of_each_compilers_code_is_told(tmp_path):
     assert figures["by_compiler"] == {"clang 14": [3, 1.0], "clang 19": [3, 1.0]}
 
 
-def test_what_can_not_be_read_is_named_and_the_rest_counted(tmp_path, monkeypatch):
-    def fails_at_b(name: Any, **options: Any) -> Any:
-        if str(name).endswith("b.ll"):
-            raise MemoryError
-        return load_module(name, **options)
-
-    monkeypatch.setattr("ncc_lab.embedding.coverage.load_module", fails_at_b)
+def test_what_can_not_be_read_is_named_and_the_rest_counted(tmp_path):
     (tmp_path / "broken.c").write_text("int f( {")
-    for name in ("a.ll", "b.ll"):
-        shutil.copy(IR / "tree.clang22.ll", tmp_path / name)
+    shutil.copy(IR / "tree.clang22.ll", tmp_path)
     finished = evaluate("coverage", tmp_path, "--json")
     (figures,) = finished.rows
     assert (finished.code, figures["num_statements"] > 0) == (1, True)
-    for (path, message), (name, noun) in zip(
-        figures["failures"].items(), {"b.ll": "memory", "broken.c": ":1:"}.items(), strict=True
-    ):
-        assert path == str(tmp_path / name)
-        check_message(message, path, noun)
-
-
-def test_a_corpus_of_another_abstraction_is_refused(tiny: Tiny, tmp_path):
-    recipe = tmp_path / "bare.toml"
-    recipe.write_text(
-        f"abstraction = 'paper'\n[[source]]\nname = 'a'\nfolder = '{tiny.programs}'\npatterns = ['**/*.ll']\n"
-    )
-    assert run_here("corpus", "build", recipe, "-o", tmp_path / "corpus", "--jobs", "1").code == 0
-    finished = evaluate("coverage", tmp_path / "corpus")
-    assert finished.code == 2
-    assert f"{tmp_path / 'corpus'}: was counted with" in finished.err
+    ((path, message),) = figures["failures"].items()
+    assert path == str(tmp_path / "broken.c")
+    check_message(message, path, ":1:")
 
 
 # ---- scores in cards
