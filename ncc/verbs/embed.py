@@ -45,25 +45,25 @@ def embed(
     encoder: EncoderLike | None = None,
     pooling: PoolingLike | None = None,
 ) -> "EmbeddedModule":
-    """Embed a file or a text.
+    """Embed a file or text.
 
     Args:
-        source: A path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or text or bytes: of IR, or of source
-            if its language is named.
-        options: How source is compiled; default `ncc.CompileOptions` as it is.
-        language: Language of source: c, c++, opencl or cuda; default by the file's extension.
-        embedding: Vectors of statements, or their folder; default the shipped ones.
-        encoder: Encoder for pooling by the encoder, or its folder; default the shipped one.
-        pooling: How vectors of functions and of the module are made: by the "encoder", from patterns of the code, or as
-            the "mean" of the statements' vectors. Default the encoder, and the mean if an embedding alone is given.
+        source: A path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or the code itself as text or bytes:
+            IR, or source if ``language`` is set.
+        options: Compiler options; default: `ncc.CompileOptions()`.
+        language: Source language: c, c++, opencl or cuda; default: from the file extension.
+        embedding: Statement embedding, or its folder; default: the shipped one.
+        encoder: Encoder for encoder pooling, or its folder; default: the shipped one.
+        pooling: How to compute vectors of functions and modules: "encoder" (from code patterns) or "mean" (of the
+            statement vectors); default: encoder, or mean if only an embedding is passed.
 
     Returns:
-        Vectors of statements, functions and the module, float32, and what was read.
+        Vectors of statements, functions and the module (float32), and the module itself.
 
     Raises:
-        InputError: The input is missing, empty, of an unknown kind, or has no function with code; or there is no such
-            way of pooling.
-        CompileError: The compiler refuses the source.
+        InputError: The input is missing, empty, of an unknown type, or has no function with code, or the pooling is
+            unknown.
+        CompileError: The source doesn't compile.
         IRError: The IR can't be read.
 
     Reference: Ben-Nun et al. 2018, section 4.
@@ -90,24 +90,24 @@ def embed_many(
     pooling: PoolingLike | None = None,
     timeout: float = 300.0,
 ) -> "Iterator[EmbeddedModule | NccError]":
-    r"""Embed many files or texts, and yield results in their order.
+    r"""Embed many files or texts and yield results in the same order.
 
     Args:
-        sources: Each as for `embed`, taken as they are needed; one alone is taken as it is.
-        jobs: Worker processes; if an input crashes, hangs or fills its worker, only that input fails. One job runs in
-            this process.
-        options: As for `embed`.
-        language: As for `embed`, of all sources.
-        embedding: As for `embed`.
-        encoder: As for `embed`.
-        pooling: As for `embed`.
-        timeout: Seconds for an input in a worker.
+        sources: Sources, each as in `embed`, read lazily; a single source is accepted too.
+        jobs: Number of worker processes; an input that crashes, hangs or runs out of memory fails alone. One job runs
+            in this process.
+        options: As in `embed`.
+        language: As in `embed`, for all sources.
+        embedding: As in `embed`.
+        encoder: As in `embed`.
+        pooling: As in `embed`.
+        timeout: Time limit per input in seconds, if it runs in a worker.
 
     Yields:
-        For each input what `embed` returns, or the error that it raises.
+        For each input, the result of `embed` or the error that it raised.
 
     Raises:
-        InputError: There are no jobs, or there is no such way of pooling.
+        InputError: ``jobs`` is below 1, or the pooling is unknown.
 
     Examples:
         >>> import ncc
@@ -161,20 +161,20 @@ def similarity(
     encoder: EncoderLike | None = None,
     pooling: PoolingLike | None = None,
 ) -> float:
-    r"""Return how similar two programs are: the cosine of their vectors, from -1 to 1.
+    r"""Return the similarity of two programs: the cosine of their vectors, from -1 to 1.
 
     Args:
-        a: A path or a text, as for `embed`; what that returned; or a (dim,) vector.
+        a: A path or text as in `embed`, a result of `embed`, or a (dim,) vector.
         b: Second program, as ``a``.
-        options: As for `embed`.
-        language: As for `embed`.
-        embedding: As for `embed`.
-        encoder: As for `embed`.
-        pooling: As for `embed`.
+        options: As in `embed`.
+        language: As in `embed`.
+        embedding: As in `embed`.
+        encoder: As in `embed`.
+        pooling: As in `embed`.
 
     Raises:
-        NccError: As from `embed`.
-        InputError: The vectors were made in different ways, or have different numbers of dimensions.
+        NccError: As in `embed`.
+        InputError: The vectors come from different models, or differ in dimension.
 
     Examples:
         >>> import ncc
@@ -204,15 +204,16 @@ def similarity(
 
 
 def save_vectors(modules: "Sequence[EmbeddedModule]", level: Level, path: str | os.PathLike[str]) -> None:
-    """Write vectors of modules to one file, as a table with one row per vector: input, label and the numbers.
+    """Write the vectors of modules to one file: a table with one row per vector, with its input and label.
 
     Args:
-        modules: From `embed`.
-        level: "module", "function" or "statement": what has a vector.
-        path: The extension says the format: .npz (``input``, ``label`` and ``vectors``), .json, .csv or .parquet.
+        modules: Results of `embed`.
+        level: "module", "function" or "statement".
+        path: Output file; its extension sets the format: .npz (``input``, ``label`` and ``vectors``), .json, .csv or
+            .parquet.
 
     Raises:
-        InputError: The extension is none of these.
+        InputError: The extension is unknown.
         OutputError: The file can't be written.
     """
     from ncc.system.files.tables import VectorFile
@@ -239,12 +240,11 @@ def embed_command(  # noqa: D417 - shared options have a text of their own
 ) -> Each:
     """Turn code into vectors.
 
-    ncc embed src --level function --jobs 8 -o functions.parquet
+    Example: ncc embed src --level function --jobs 8 -o functions.parquet
 
     Args:
         output: Write .npz, .json, .csv or .parquet.
-        level: What to give a vector.
-        jobs: Number of worker processes; a crash affects only its own input.
+        level: One vector per module, function or statement.
     """
     from ncc.learning.encoder.pooling import load_pooler
 
@@ -301,19 +301,19 @@ def _embed(
 
 
 def build_graph(source: Source, *, options: Compiling | None = None, language: Language | None = None) -> "XFG":
-    """Build the contextual flow graph of a file or a text; see `ncc.build_xfg`.
+    """Build the contextual flow graph of a file or text; see `ncc.build_xfg`.
 
     Args:
-        source: As for `embed`.
-        options: How source is compiled; default `ncc.CompileOptions` as it is.
-        language: Language of source: c, c++, opencl or cuda; default by the file's extension.
+        source: As in `embed`.
+        options: Compiler options; default: `ncc.CompileOptions()`.
+        language: Source language: c, c++, opencl or cuda; default: from the file extension.
 
     Returns:
-        The graph as arrays; ``to_networkx()`` makes a networkx graph of it.
+        The graph as arrays; ``to_networkx()`` converts it.
 
     Raises:
-        InputError: The input is missing, empty or of an unknown kind.
-        CompileError: The compiler refuses the source.
+        InputError: The input is missing, empty or of an unknown type.
+        CompileError: The source doesn't compile.
         IRError: The IR can't be read.
 
     Reference: Ben-Nun et al. 2018, section 3.
@@ -339,7 +339,7 @@ def graph_command(  # noqa: D417 - shared options have a text of their own
 
     Args:
         output: Write .html, .svg, .graphml or .json.
-        function: Function that .svg shows, or that .html shows first; mangled or as in the source.
+        function: Function to draw (.svg) or to show first (.html), by mangled or source name.
     """
     from ncc.ir.graph.export import EXPORTERS
     from ncc.ir.inputs import find_inputs

@@ -7,7 +7,7 @@ from ncc.verbs.types import Answer, DataFolder, Name, Rows, command
 
 @command(has_json=True, compiles=False)
 def info_command() -> Answer:
-    """Show versions, the compiler, devices, and what ships; --json adds the model cards."""
+    """Show versions, the compiler, devices and shipped models. --json adds the model cards."""
     import llvmlite.binding as llvm
 
     import ncc
@@ -65,7 +65,7 @@ def _device_names() -> str:
 
 @command(compiles=False)
 def data_list_command() -> Answer:
-    """List the datasets, where they come from and whether you have them."""
+    """List the datasets and whether you have them."""
     from ncc.learning.data.registry import dataset_names, describe, verify
 
     rows = [
@@ -77,11 +77,11 @@ def data_list_command() -> Answer:
 
 @command(compiles=False)
 def data_fetch_command(name: Name, *, data: DataFolder | None = None) -> Answer:
-    """Print where a dataset's files are, or say where to get them.
+    """Print the paths of a dataset's files, or where to get them.
 
     Args:
-        name: A dataset of 'ncc data list'.
-        data: Folder of the datasets; default: NCC_DATA, then the cache.
+        name: Dataset name, from 'ncc data list'.
+        data: Dataset folder; default: NCC_DATA, then the cache.
     """
     from ncc.learning.data.registry import fetch
 
@@ -93,8 +93,8 @@ def data_verify_command(name: Name, *, data: DataFolder | None = None) -> Answer
     """Check a dataset's files against their checksums.
 
     Args:
-        name: A dataset of 'ncc data list'.
-        data: Folder of the datasets; default: NCC_DATA, then the cache.
+        name: Dataset name, from 'ncc data list'.
+        data: Dataset folder; default: NCC_DATA, then the cache.
     """
     from ncc.learning.data.registry import verify
 

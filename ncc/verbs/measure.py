@@ -22,10 +22,10 @@ Table = Annotated[Path | str, Words(metavar="TABLE.parquet", option=("-o", "--ou
 
 @defined_in("ncc.kernels.measure.opencl")
 def list_devices() -> "list[Device]":
-    """List the OpenCL devices on which kernels can be measured.
+    """List the OpenCL devices that kernels can be measured on.
 
     Raises:
-        NccError: The package pyopencl is missing, or no driver shows a device.
+        NccError: pyopencl is not installed, or no driver reports a device.
     """
 
 
@@ -56,25 +56,25 @@ def measure_kernels(
     measurement_time: Seconds = 1.0,
     progress: Progress | None = None,
 ) -> "Measurements":
-    """Time OpenCL kernels on your devices; run again with the same table to resume after a stop.
+    """Time OpenCL kernels on your devices. Run again with the same table to resume.
 
-    A kernel runs in a process of its own, with arguments made by type and size. It is timed if it terminates,
+    Each kernel runs in a separate process, with arguments generated from type and size. It is timed if it terminates,
     writes output, is deterministic, depends on its input and stays within its buffers.
 
     Args:
-        kernels: Files of OpenCL C, folders and globs; default the shipped kernels.
-        output: Table to write or to add to, .parquet.
-        device: Numbers in ``ncc devices``, from 1, or parts of names; default all devices.
-        sizes: Work-items: a range in steps of 4, a list, or the numbers.
-        wgsize: Work-items per work-group, likewise.
-        timeout: Time limit for a kernel at one size on one device, compilation included.
-        measurement_time: Longest time to repeat one size for a median within 5%.
+        kernels: OpenCL C files, folders or globs; default: the shipped kernels.
+        output: Table to write or extend (.parquet).
+        device: Numbers from ``ncc devices``, or parts of names; default: all devices.
+        sizes: Work-items per launch: a range (growing by factors of 4) or a list.
+        wgsize: Work-items per work-group: a range or a list.
+        timeout: Time limit per kernel, size and device, including compilation.
+        measurement_time: Maximum time spent on repeating one size to get its median within 5%.
         progress: Called with a line of text after each kernel.
 
     Raises:
-        InputError: There is no kernel or no such device, a number is out of its range, or the table is something else.
+        InputError: There is no kernel, a device is unknown, a value is out of range, or the file is not such a table.
         OutputError: The table can't be written.
-        NccError: The package pyopencl, drivers or all devices are missing.
+        NccError: pyopencl, a driver or a device is missing.
     """
 
 
@@ -99,25 +99,25 @@ def calibrate(
     card: Card | None = None,
     progress: Progress | None = None,
 ) -> "TimesHead":
-    """Measure kernels on your devices and train a head on the times; run again to measure more.
+    """Measure kernels on your devices and train a head on the times. Run again to measure more.
 
     Args:
-        output: Folder that gets the head, and the table ``times.parquet``.
-        budget: Minutes for measuring; training takes extra time.
-        kernels: Files of OpenCL C, folders and globs; default the shipped kernels.
-        device: Numbers in ``ncc devices``, from 1, or parts of names; default all devices.
-        sizes: Work-items: a range in steps of 4, a list, or the numbers.
-        wgsize: Work-items per work-group, likewise.
-        card: Additional fields of the card, such as the command.
+        output: Output folder for the head and its table, ``times.parquet``.
+        budget: Minutes to spend on measuring, not counting training.
+        kernels: OpenCL C files, folders or globs; default: the shipped kernels.
+        device: Numbers from ``ncc devices``, or parts of names; default: all devices.
+        sizes: Work-items per launch: a range (growing by factors of 4) or a list.
+        wgsize: Work-items per work-group: a range or a list.
+        card: Additional model card fields, such as the command.
         progress: Called with a line of text after each launch.
 
     Returns:
         The head, with its scores in the card.
 
     Raises:
-        InputError: A number is out of its range, there is no such device, or fewer than two.
+        InputError: A value is out of range, a device is unknown, or there are fewer than two.
         OutputError: The folder can't be written.
-        NccError: The package pyopencl, drivers or all devices are missing, or too few kernels could be measured.
+        NccError: pyopencl, a driver or a device is missing, or too few kernels could be measured.
     """
 
 

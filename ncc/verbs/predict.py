@@ -123,27 +123,27 @@ def predict_device(
     head: DeviceHeadLike | None = None,
     embedding: EmbeddingLike | None = None,
 ) -> "tuple[DevicePrediction, ...]":
-    """Predict the faster device for every kernel of a file.
+    """Predict the faster device for every kernel in a file.
 
     Args:
-        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
+        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel, as in `ncc.embed`.
         transfer: Bytes moved between host and device, such as 65536, 64KiB or 1GB.
-        wgsize: Work-items in a work-group.
-        global_size: Work-items of the launch, such as 65536 or 64K. Transfer and global size follow from each other, at
-            four bytes per work-item for each pointer argument, moved there and back.
-        platform: GPU beside the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default nvidia, or what the head was
-            trained on.
+        wgsize: Work-items per work-group.
+        global_size: Work-items of the launch, such as 65536 or 64K. If only one of transfer and global size is set, the
+            other is derived from it: 4 bytes per work-item and pointer argument, copied both ways.
+        platform: GPU to compare with the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default: nvidia, or the head's
+            platform.
         options: How source is compiled.
-        language: Language of source: c, c++, opencl or cuda; default by the file's extension.
-        head: A head or its folder; default the shipped one for the platform.
-        embedding: The embedding that the head was trained on, or its folder; default the shipped one.
+        language: Source language: c, c++, opencl or cuda; default: from the file extension.
+        head: Head, or its folder; default: the shipped one for the platform.
+        embedding: Embedding that the head was trained on, or its folder; default: the shipped one.
 
     Returns:
-        One prediction per kernel, in the order of the file.
+        One prediction per kernel, in file order.
 
     Raises:
-        InputError: No kernel, an unknown platform, a size out of its range, or what `ncc.embed` raises.
-        CompileError, IRError: as for `ncc.embed`.
+        InputError: No kernel, an unknown platform, a size out of range, or as in `ncc.embed`.
+        CompileError, IRError: As in `ncc.embed`.
         AssetError: The head was trained on another embedding.
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
@@ -171,8 +171,8 @@ def predict_device_command(  # noqa: D417 - shared options have a text of their 
     Example: ncc predict-device kernel.cl --transfer 16MB --explain
 
     Args:
-        plot: Draw the speedup over data sizes: .png, .svg or .pdf.
-        explain: Show which lines of the source drove the answer.
+        plot: Plot the speedup over data size (.png, .svg or .pdf).
+        explain: Show which source lines drove the answer.
     """
     from ncc.ir.inputs import find_inputs
     from ncc.system.files.pages import check_plot_path
@@ -220,22 +220,22 @@ def predict_coarsening(
     head: CoarseningHeadLike | None = None,
     embedding: EmbeddingLike | None = None,
 ) -> "tuple[CoarseningPrediction, ...]":
-    """Predict the best thread-coarsening factor for every kernel of a file.
+    """Predict the best thread-coarsening factor for every kernel in a file.
 
     Args:
-        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel in it; as for `ncc.embed`.
-        device: Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default any other GPU.
+        source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel, as in `ncc.embed`.
+        device: Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default: any other GPU.
         options: How source is compiled.
-        language: Language of source: c, c++, opencl or cuda; default by the file's extension.
-        head: A head or its folder; default the shipped one.
-        embedding: The embedding that the head was trained on, or its folder; default the shipped one.
+        language: Source language: c, c++, opencl or cuda; default: from the file extension.
+        head: Head, or its folder; default: the shipped one.
+        embedding: Embedding that the head was trained on, or its folder; default: the shipped one.
 
     Returns:
-        One answer per kernel, in the order of the file.
+        One prediction per kernel, in file order.
 
     Raises:
-        InputError: No kernel, an unknown device, or what `ncc.embed` raises.
-        CompileError, IRError: as for `ncc.embed`.
+        InputError: No kernel, an unknown device, or as in `ncc.embed`.
+        CompileError, IRError: As in `ncc.embed`.
         AssetError: The head was trained on another embedding, or is damaged.
 
     Reference: Magni, Dubach, O'Boyle 2014 (task and data).
@@ -264,31 +264,31 @@ def profile(
     kernel: Name | None = None,
     options: Compiling | None = None,
 ) -> "tuple[LaunchProfile, ...]":
-    """Count the work of the threads of GPU kernels at a launch.
+    """Count the work per thread of GPU kernels in a launch.
 
-    Loops run as often as constants, sizes and arguments say; one that memory decides on is assumed to run eight times,
-    and named. An argument that is not given may follow from what it is compared with.
+    Trip counts follow from constants, sizes and arguments; a loop whose trip count depends on data is assumed to run
+    eight times, and reported. A missing argument may be inferred from the kernel's comparisons.
 
     Args:
-        source: As for `load_module`.
+        source: As in `load_module`.
         grid: Blocks in each dimension, up to three, such as 1024 or 64,16.
         block: Threads per block in each dimension, such as 256 or 16,16.
-        arguments: Values of arguments by name, or by position from 0.
-        kernel: Name of one kernel, mangled or as in the source; default all.
+        arguments: Values of kernel arguments, by name or by position from 0.
+        kernel: Kernel, by mangled or source name; default: all.
         options: How source is compiled.
 
     Returns:
-        A profile for each kernel.
+        One profile per kernel.
 
     Raises:
-        InputError: A size is out of range, there is no such kernel or argument, or the source holds no kernel.
-        CompileError, IRError: as for `load_module`.
+        InputError: A size is out of range, a kernel or argument is unknown, or the source has no kernel.
+        CompileError, IRError: As in `load_module`.
     """
 
 
 @command(profile)
 def profile_command(inputs: Inputs, *, jobs: Jobs = 1, as_json: Json = False, **options: Any) -> Each:
-    """Count what the threads of GPU kernels do: operations by type, memory accesses by space and pattern.
+    """Count a GPU kernel's work per thread: operations by type, memory accesses by space and pattern.
 
     Example: ncc profile saxpy.cu --grid 4096 --block 256 --arg n=1000000
     """
@@ -326,29 +326,28 @@ def predict_gpu(
     head: GpuHeadLike | None = None,
     options: Compiling | None = None,
 ) -> "tuple[GpuPrediction, ...]":
-    """Predict how long a launch of GPU kernels takes, and whether compute or the memory's bandwidth bounds it.
+    """Predict how long a GPU kernel launch takes and whether it is compute- or bandwidth-bound.
 
-    Arguments that are not given are read from the launch in the host code of the file, of its headers, or of the files
-    beside it, if constants and the program's arguments tell them; others may follow from the sizes.
+    Missing arguments are read from the launch in host code (the file, its headers, or other files in its folder) if
+    constants and the program's arguments determine them; others may be inferred from the launch sizes.
 
     Args:
-        source: As for `load_module`; CUDA, OpenCL C or IR.
+        source: CUDA, OpenCL C or IR, as in `load_module`.
         grid: Blocks in each dimension, up to three, such as 1024 or 64,16.
         block: Threads per block in each dimension, such as 256 or 16,16.
-        arguments: Values of arguments by name, or by position from 0.
-        kernel: Name of one kernel, mangled or as in the source; default all.
-        program_args: Command line of the program, such as '1024 100', for sizes that host code reads from argv.
-        gpu: Name of a card, such as A100; default the one that the head was trained on. Answers for others are
-            extrapolated.
-        head: A head or its folder; default the shipped one.
+        arguments: Values of kernel arguments, by name or by position from 0.
+        kernel: Kernel, by mangled or source name; default: all.
+        program_args: Command-line arguments of the program, such as '1024 100', if host code reads sizes from argv.
+        gpu: GPU, such as A100; default: the one that the head was trained on. Predictions for others are extrapolated.
+        head: Head, or its folder; default: the shipped one.
         options: How source is compiled.
 
     Returns:
-        An answer for each kernel.
+        One prediction per kernel.
 
     Raises:
-        InputError: A size is out of range, there is no such kernel, argument or card, or the source holds no kernel.
-        CompileError, IRError, AssetError: As for `load_module` and `load_gpu_head`.
+        InputError: A size is out of range, a kernel, argument or GPU is unknown, or the source has no kernel.
+        CompileError, IRError, AssetError: As in `load_module` and `load_gpu_head`.
     """
 
 
@@ -362,12 +361,12 @@ _GPU_FIELDS = (
 def predict_gpu_command(  # noqa: D417 - shared options have a text of their own
     inputs: Inputs, *, explain: bool = False, jobs: Jobs = 1, as_json: Json = False, **options: Any
 ) -> Each:
-    """Predict how long a launch of GPU kernels takes, and whether compute or bandwidth bounds it.
+    """Predict how long a GPU kernel launch takes and whether it is compute- or bandwidth-bound.
 
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
 
     Args:
-        explain: Show what the answer is based on.
+        explain: Show the evidence for the answer.
     """
     from ncc.tasks.gpus.head import load_gpu_head
     from ncc.tasks.gpus.specs import find_spec
@@ -390,25 +389,25 @@ def classify(
     head: ClassifierLike | None = None,
     embedding: EmbeddingLike | None = None,
 ) -> "ClassPrediction":
-    """Say which problem a program solves.
+    """Predict which known problem a program solves.
 
     Args:
-        source: C, C++ or IR; as for `ncc.embed`. A C or C++ program may lack its include lines.
-        top: Number of classes to list, the most probable first.
-        levels: Optimization levels to compile at and average over, such as '0,1,2' or ("-O1",); default those of the
-            classifier's training.
-        options: How source is compiled otherwise.
-        language: Language of source: c, c++, opencl or cuda; default by the file's extension.
-        head: A classifier or its folder; default the shipped one.
-        embedding: The embedding that the head was trained on, or its folder; default the shipped one.
+        source: C, C++ or IR, as in `ncc.embed`. C and C++ may omit their include lines.
+        top: Number of classes to list, most probable first.
+        levels: Optimization levels to compile at and average over, such as '0,1,2'; default: those that the classifier
+            was trained on.
+        options: Other compiler options.
+        language: Source language: c, c++, opencl or cuda; default: from the file extension.
+        head: Classifier, or its folder; default: the shipped one.
+        embedding: Embedding that the head was trained on, or its folder; default: the shipped one.
 
     Returns:
-        The most probable classes, best first, and whether any fits.
+        The most probable classes, best first, and whether the program is of a known class.
 
     Raises:
-        InputError: No function has code, ``top`` is below 1, ``levels`` is empty, or what `ncc.embed` raises.
-        CompileError, IRError: as for `ncc.embed`.
-        AssetError: The head was trained on another embedding, and not on one that this one extends.
+        InputError: No function has code, ``top`` is below 1, ``levels`` is empty, or as in `ncc.embed`.
+        CompileError, IRError: As in `ncc.embed`.
+        AssetError: The head was trained on another embedding, which this one doesn't extend.
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
@@ -416,7 +415,7 @@ def classify(
 
 @command(classify)
 def classify_command(inputs: Inputs, *, jobs: Jobs = 1, as_json: Json = False, **options: Any) -> Each:
-    """Say which known problem a program solves; C and C++ may lack their #include lines."""
+    """Predict which known problem a program solves. C and C++ may omit their #include lines."""
     from ncc.tasks.classification.head import load_classifier
 
     verb = _Verb(classify, options, ("classes", "is_known", "compiled_as", "levels"), load_classifier)

@@ -43,27 +43,27 @@ def index(
     jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> "Index":
-    """Index every function of a code base, or update an index; called again, resume after a stop.
+    """Index every function in a code base, or update an index. Run again to resume.
 
-    Only files that changed are read again, and those that were removed are dropped. Files of other folders stay.
+    Only changed files are read again, and removed files are dropped. Files from other folders stay.
 
     Args:
-        inputs: Folders, files and globs, or one of them.
-        output: Folder of the index.
-        options: How source is compiled; it is always compiled with lines.
-        pooling: How functions get vectors: encoder, or mean of the statements' vectors; as for `ncc.embed`.
-        embedding: Vectors of statements, or their folder; default the shipped ones. An object is kept in the index.
-        encoder: Encoder for pooling by the encoder, or its folder; default the shipped one.
+        inputs: Folders, files or globs.
+        output: Index folder.
+        options: Compiler options; line numbers are always kept.
+        pooling: How to compute function vectors: "encoder" or "mean", as in `ncc.embed`.
+        embedding: Statement embedding, or its folder; default: the shipped one. An object is stored in the index.
+        encoder: Encoder for encoder pooling, or its folder; default: the shipped one.
         jobs: Number of worker processes; a crash affects only its own file.
         progress: Called with a line of text after each batch of files.
 
     Returns:
-        The index, open; its ``report`` says what became of the files.
+        The open index; its ``report`` lists what changed.
 
     Raises:
-        InputError: No input leads to a file, no file has a function, or the index has vectors of another kind.
-        AssetError: The index that is there is damaged.
-        OutputError: The folder can't be written, or something else is being written there.
+        InputError: There is no input file, no file has a function, or the index has vectors from another model.
+        AssetError: The existing index is damaged.
+        OutputError: The folder can't be written, or another process is writing to it.
         NccError: Workers can't be started.
     """
 
@@ -102,15 +102,15 @@ def search_command(  # noqa: D417 - shared options have a text of their own
     ncc search code.index --duplicates -o similar.html
 
     Args:
-        index: Folder that ncc index made.
-        query: File of code, or - for IR.
+        index: Index folder, made by ncc index.
+        query: File to search for, or - for IR on standard input.
         function: Function of QUERY to search for; default: all.
-        top: How many functions to find for each, or groups to show.
+        top: Number of functions to find per query function, or of groups to show.
         duplicates: Find groups of similar functions instead.
         threshold: Minimum similarity within a group; default: the similarity from which 90% of pairs are copies.
-        calibration: Calibration file of the lab; default: the shipped one.
-        min_statements: Leave functions with fewer statements out of groups.
-        output: Write a page (.html) with the source.
+        calibration: Calibration file written by the lab; default: the shipped one.
+        min_statements: Minimum number of statements of a function in a group.
+        output: Write an HTML page with the source.
         source: Show source side by side; default: only on a terminal.
     """
     from ncc.system.files.writing import check_writable, write_output

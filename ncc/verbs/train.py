@@ -91,19 +91,19 @@ def build_corpus(
     file_seconds: Annotated[float, _IN_PYTHON] = 300.0,
     memory_bytes: Annotated[int, _IN_PYTHON] | None = None,
 ) -> "CorpusReport":
-    """Compile, read and count every file of a recipe; run again to resume after a stop.
+    """Compile, read and count every file of a recipe. Run again to resume.
 
     Args:
-        recipe: Recipe in TOML, a folder of code, or a `ncc.learning.corpus.recipe.Recipe`.
-        output: Folder of the corpus: ``width-N/counts.*``, ``report.json`` and ``shards/``.
-        jobs: Worker processes; default one per core.
-        ir: Folder that keeps the compiled IR, and gives it back to a later build of the same files with the same
-            options, so that another abstraction or width costs no compilation. Headers are not looked at.
-        options: Header paths, macros, flags and compilation database for all sources; other options are the recipe's.
+        recipe: TOML recipe or folder of code; in Python also a `ncc.learning.corpus.recipe.Recipe`.
+        output: Output folder: ``width-N/counts.*``, ``report.json`` and ``shards/``.
+        jobs: Number of worker processes; default: one per core.
+        ir: Folder to cache compiled IR in, for later builds of the same files with the same options. Changes to headers
+            go unnoticed.
+        options: Header paths, macros, flags and compilation database for all sources; the recipe sets the others.
         progress: Called with a line of text after each batch.
-        file_seconds: Time limit of a file, without its compilation.
-        memory_bytes: Memory limit of a worker; default NCC_MEMORY_GB, then the machine's memory divided among the
-            workers, but at least 4 GiB.
+        file_seconds: Time limit per file in seconds, not counting compilation.
+        memory_bytes: Memory limit per worker; default: NCC_MEMORY_GB, or an equal part of the machine's memory, at
+            least 4 GiB.
 
     Returns:
         Numbers of files, lines, statements and pairs, and the files that failed.
@@ -130,27 +130,27 @@ def train_embedding(
     card: Card | None = None,
     progress: Progress | None = None,
 ) -> "Embedding":
-    """Train statement vectors on the counts of corpora.
+    """Train a statement embedding on corpus counts.
 
-    Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train embedding …
+    With torchrun, ranks share the work: torchrun --nproc-per-node 2 -m ncc train embedding …
 
     Args:
-        corpora: Folders made by ``ncc corpus build``.
-        output: Folder that gets the embedding.
-        config: Options of the training.
-        threads: Threads for matrix products.
-        device: Where to train, cpu or cuda; under torchrun each rank uses its own GPU.
-        extend: An embedding, its folder, or "shipped": instead of training, induce vectors for the words of the corpora
-            that it lacks, and keep its own. Of the options only the context width and the minimum count matter.
-        card: Additional fields of the card, such as the command.
+        corpora: Corpus folders, made by ``ncc corpus build``.
+        output: Output folder.
+        config: Training options.
+        threads: Number of threads for matrix products.
+        device: Device to train on, cpu or cuda; with torchrun, each rank uses its own GPU.
+        extend: Embedding to extend, its folder, or "shipped": keep its vectors and infer vectors for new words in the
+            corpora instead of training. Only the context width and minimum count apply.
+        card: Additional model card fields, such as the command.
         progress: Called with a line of text after each epoch, on rank 0.
 
     Returns:
         The embedding, on all ranks.
 
     Raises:
-        InputError: A value is out of its range, or the corpora can't be used together.
-        AssetError: A folder holds no corpus, or a damaged one.
+        InputError: A value is out of range, or the corpora are incompatible.
+        AssetError: A folder has no corpus, or a damaged one.
         OutputError: A folder can't be written.
 
     Reference: Ben-Nun et al. 2018, section 4.
@@ -189,36 +189,35 @@ def train_encoder(
     card: Card | None = None,
     progress: Progress | None = None,
 ) -> "LinearEncoder | LSTMEncoder":
-    """Train the encoder: it places programs of a class, and builds of a function, near each other.
+    """Train an encoder that places programs of a class, and builds of a function, near each other.
 
-    The linear model is the one that ships: it finds classes that it has not seen better than the LSTM does. Under
-    torchrun the ranks of an LSTM share the work; run again to resume after a stop.
+    The shipped encoder is linear, which works better than the LSTM on classes not seen in training. With torchrun,
+    ranks share the LSTM's work. Run again to resume.
 
     Args:
-        output: Folder of the encoder.
-        programs: Folder with a folder of programs for each class; default POJ-104.
-        classes: Classes to learn from: names, and ranges of numbers.
-        per_class: Programs per class, drawn at random; default all.
-        levels: Optimization levels of the programs, such as '1,2'.
-        functions: Recipe of a corpus, or a folder of code; each file is compiled at all levels that its source names.
-        functions_from: Linear encoder, or its folder, whose part for functions is kept instead; classes are learned
-            anew.
-        clangs: Another compiler, by which each file is compiled at its first and third level as well; may be repeated.
-        embedding: Vectors of statements that the LSTM starts from, or their folder; default the shipped ones.
-        config: Model and options.
+        output: Output folder.
+        programs: Folder with a subfolder of programs per class; default: POJ-104.
+        classes: Classes to train on: names, or ranges of numbers.
+        per_class: Number of programs per class, drawn at random; default: all.
+        levels: Optimization levels to compile programs at, such as '1,2'.
+        functions: Corpus recipe or folder of code; each file is compiled at every level that the recipe lists.
+        functions_from: Linear encoder, or its folder, whose function part to reuse; only the class part is trained.
+        clangs: Another compiler that also compiles each file at its first and third level; may be repeated.
+        embedding: Embedding that the LSTM starts from, or its folder; default: the shipped one.
+        config: Model and training options.
         jobs: Number of compilers to run in parallel.
-        device: Where to train the LSTM, cpu or cuda; under torchrun each rank uses its own GPU.
-        cache: Folder that keeps IR; default the user's cache.
-        data: Folder of the datasets; default NCC_DATA, then the cache.
-        card: Further entries of the model card.
+        device: Device to train the LSTM on, cpu or cuda; with torchrun, each rank uses its own GPU.
+        cache: Folder to cache IR in; default: the user's cache.
+        data: Dataset folder; default: NCC_DATA, then the cache.
+        card: Additional model card fields.
         progress: Called with lines of text.
 
     Returns:
         The encoder.
 
     Raises:
-        InputError: There are too few programs or functions, or an unknown class, level or compiler.
-        DataError: POJ-104 is asked for and is missing or damaged.
+        InputError: Too few programs or functions, or an unknown class, level or compiler.
+        DataError: POJ-104 is needed, and missing or damaged.
         OutputError: A folder can't be written.
     """
 
@@ -244,28 +243,28 @@ def train_devmap(
     card: Card | None = None,
     progress: Progress | None = None,
 ) -> "TimesHead":
-    """Fit a device head to measured times, scored on kernels and families held out.
+    """Fit a device head to measured times, with scores on held-out kernels and families.
 
     Example: ncc train devmap times.csv -o mine && ncc predict-device kernel.cl --global-size 1048576 --head mine
 
     Args:
-        output: Folder that gets the head.
-        tables: Your own tables of times, .csv or .parquet, all of the same devices; default the published times.
-        platform: Without tables, amd (Tahiti 7970) or nvidia (GTX 970).
-        model: Either gp (Gaussian processes) or trees (gradient boosting), both on sizes, what kernels do and what a
-            thread does at the launch, or lstm, which reads statements and takes longer. Default gp, and for CLgen's
-            kernels among the published ones trees, as in the heads that ship.
-        embedding: Vectors of statements that lstm reads, or their folder; default the shipped ones.
-        seed: Random seed of the folds and of training.
-        data: Folder of the datasets; default NCC_DATA, then the cache.
-        card: Additional fields of the card, such as the command.
-        progress: Called with a line of text now and then.
+        output: Output folder.
+        tables: Tables of measured times (.csv or .parquet), all from the same devices; default: the published times.
+        platform: GPU of the published times, amd (Tahiti 7970) or nvidia (GTX 970).
+        model: gp (Gaussian processes) or trees (gradient boosting), both on sizes and execution counts, or lstm, which
+            reads statements and takes longer; default: gp, or trees for the published CLgen kernels, as in the shipped
+            heads.
+        embedding: Embedding that lstm reads, or its folder; default: the shipped one.
+        seed: Random seed for folds and training.
+        data: Dataset folder; default: NCC_DATA, then the cache.
+        card: Additional model card fields, such as the command.
+        progress: Called with lines of text.
 
     Returns:
         The head, with its scores in the card.
 
     Raises:
-        InputError: There is no such platform, or no such model for what is learned from.
+        InputError: The platform is unknown, or the model can't be trained on these times.
         DataError: A table, or the IR, is missing or damaged.
         OutputError: The folder can't be written.
 
@@ -286,24 +285,24 @@ def train_coarsening(
     data: DataFolder | None = None,
     card: Card | None = None,
 ) -> "CoarseningHead":
-    """Fit a thread-coarsening head to the published times (PACT'14), scored on kernels held out.
+    """Fit a thread-coarsening head to the published times (PACT'14), with scores on held-out kernels.
 
     Example: ncc train coarsening -o mine && ncc predict-coarsening kernel.cl --head mine
 
     Args:
-        output: Folder that gets the head.
-        model: Either line (a line in the share of divergent statements, like the shipped head; nothing is random), or
-            lstm (an ensemble of LSTMs on the kernel's statements in order).
-        embedding: Vectors that the LSTMs read, or their folder; default the shipped ones.
-        seed: Random seed of the LSTMs' training.
-        data: Folder of the datasets; default NCC_DATA, then the cache.
-        card: Additional fields of the card, such as the command.
+        output: Output folder.
+        model: line (linear in the fraction of divergent statements, as in the shipped head) or lstm (an ensemble of
+            LSTMs over the kernel's statements).
+        embedding: Embedding that the LSTMs read, or its folder; default: the shipped one.
+        seed: Random seed for training the LSTMs.
+        data: Dataset folder; default: NCC_DATA, then the cache.
+        card: Additional model card fields, such as the command.
 
     Returns:
         The head, with its scores in the card.
 
     Raises:
-        InputError: There is no such model.
+        InputError: The model is unknown.
         DataError: The table or the IR is missing or damaged.
         OutputError: The folder can't be written.
 
@@ -327,24 +326,24 @@ def train_gpu(
     card: Card | None = None,
     progress: Progress | None = None,
 ) -> "GpuHead":
-    """Fit a head to measured launches of GPU kernels on one card.
+    """Fit a head to measured kernel launches on one GPU.
 
     Example: ncc train gpu profile.csv --sources src --gpu A100 -o mine
 
     Args:
-        output: Folder that gets the head.
-        table: Measured launches, .csv: your own, or from nsys; default gpuFLOPBench's, of an RTX 3080.
-        sources: Folder of the sources that the table's are relative to; default the table's folder.
-        gpu: The card that the table was measured on.
-        options: How the sources are compiled; default by the Makefiles beside them.
-        seed: Random seed of folds and of training.
-        data: Folder of the datasets; default NCC_DATA, then the cache.
-        card: Additional fields of the card, such as the command.
-        progress: Called with a line of text now and then.
+        output: Output folder.
+        table: Measured launches (.csv), your own or from nsys; default: gpuFLOPBench's, on an RTX 3080.
+        sources: Folder that source paths in the table are relative to; default: the table's folder.
+        gpu: GPU that the table was measured on.
+        options: Compiler options; default: from the Makefiles next to the sources.
+        seed: Random seed for folds and training.
+        data: Dataset folder; default: NCC_DATA, then the cache.
+        card: Additional model card fields, such as the command.
+        progress: Called with lines of text.
 
     Raises:
-        InputError: There is no such card or folder, the table is none that ncc reads, or it has fewer than four
-            programs whose kernels are found.
+        InputError: The GPU or folder is unknown, the table's format is unknown, or kernels of fewer than four programs
+            were found.
         DataError: The files of gpuFLOPBench are missing or damaged.
         OutputError: The folder can't be written.
     """
@@ -370,32 +369,32 @@ def train_classifier(
     card: Card | None = None,
     progress: Progress | None = None,
 ) -> "ClassifierHead | None":
-    """Train a classifier on labelled folders of programs; run again to resume after a stop.
+    """Train a classifier on labeled folders of programs. Run again to resume.
 
-    Under torchrun the ranks share the work: torchrun --nproc-per-node 2 -m ncc train classify …
+    With torchrun, ranks share the work: torchrun --nproc-per-node 2 -m ncc train classify …
 
     Args:
-        folder: Folder with a folder of programs for each class; default POJ-104.
-        output: Folder of the classifier, and of a checkpoint that a stopped training resumes from.
+        folder: Folder with a subfolder of programs per class; default: POJ-104.
+        output: Output folder, also for the checkpoint to resume from.
         levels: Optimization levels to compile programs at, such as '0,1,2'.
-        refit: Classifier, or its folder, to train further on all programs; its calibration and scores are kept.
-        embedding: Vectors to start from, or their folder; default the shipped ones.
-        config: Options of the training.
+        refit: Classifier, or its folder, to train further on all programs, keeping its calibration and scores.
+        embedding: Embedding to start from, or its folder; default: the shipped one.
+        config: Training options.
         jobs: Number of compilers to run in parallel.
-        device: Where to train, cpu or cuda; under torchrun each rank uses its own GPU.
-        cache: Folder that keeps programs once read; default the user's cache.
-        data: Folder of the datasets; default NCC_DATA, then the cache.
-        options: Options of the compiler other than the level.
-        card: Further entries of the model card.
-        progress: Called with lines of text, most of them on the first rank.
+        device: Device to train on, cpu or cuda; with torchrun, each rank uses its own GPU.
+        cache: Folder to cache parsed programs in; default: the user's cache.
+        data: Dataset folder; default: NCC_DATA, then the cache.
+        options: Compiler options except the optimization level.
+        card: Additional model card fields.
+        progress: Called with lines of text, mostly on rank 0.
 
     Returns:
-        The classifier; None on all ranks but the first.
+        The classifier on rank 0, None on other ranks.
 
     Raises:
-        InputError: Too few programs, an unknown level, or no such compiler.
-        DataError: POJ-104 is asked for and is missing or damaged.
-        AssetError: The classifier to refit knows other classes, levels or words.
+        InputError: Too few programs, or an unknown level or compiler.
+        DataError: POJ-104 is needed, and missing or damaged.
+        AssetError: The classifier to refit has other classes, levels or words.
         OutputError: A folder can't be written.
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).

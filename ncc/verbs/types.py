@@ -199,9 +199,11 @@ _PYTHON = Words(is_option=False)
 
 Inputs = Annotated[
     list[str],
-    Words(metavar="INPUT...", help="File, folder, glob, or - for IR (with --language: source) on standard input."),
+    Words(metavar="INPUT...", help="File, folder or glob, or - for standard input (IR, or source with --language)."),
 ]
-Jobs = Annotated[int, Words(metavar="N", minimum=1, help="Number of worker processes.")]
+Jobs = Annotated[
+    int, Words(metavar="N", minimum=1, help="Number of worker processes; a crash affects only its own input.")
+]
 Json = Annotated[bool, Words(option=("--json",), help="Print one JSON object per input, one per line.")]
 Plot = Annotated[Path, Words(metavar="FILE")]
 OutputFile = Annotated[Path, Words(metavar="FILE", option=("-o", "--output"))]

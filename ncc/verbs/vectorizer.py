@@ -21,10 +21,10 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turns code, as files or texts, into vectors of whole programs; it learns nothing from it.
 
     Args:
-        pooling: How a program's vector is made, as for `ncc.embed`.
-        embedding: Vectors of statements, or their folder, as for `ncc.embed`.
-        encoder: An encoder, or its folder, as for `ncc.embed`.
-        options: How source is compiled; default `ncc.CompileOptions` as it is.
+        pooling: How a program's vector is made, as in `ncc.embed`.
+        embedding: Vectors of statements, or their folder, as in `ncc.embed`.
+        encoder: An encoder, or its folder, as in `ncc.embed`.
+        options: Compiler options; default: `ncc.CompileOptions()`.
         language: That of texts; default IR.
         jobs: Worker processes.
         on_error: What a program that can't be read does: "raise", or "zeros" for a row of them.

@@ -15,27 +15,25 @@ class CompileOptions:
     """How to turn source into LLVM IR.
 
     Attributes:
-        clang: Path or name of a clang; without it the environment variable NCC_CLANG, and without
-            that the clang in the ziglang wheel.
-        optimization: "-O1" and the like; the "-O" may be left out. Levels: 0, 1, 2, 3, s, z, fast.
-        include_paths: Folders to search for headers, as with -I.
-        defines: Macros, as with -D: "NAME" or "NAME=VALUE".
-        flags: Further flags for clang, passed last, so that they win.
-        language: One of "c", "c++", "opencl" and "cuda"; without it the file's extension decides.
+        clang: Path or name of a clang; default: NCC_CLANG, then the clang in the ziglang wheel.
+        optimization: Optimization level, with or without "-O": 0, 1, 2, 3, s, z or fast.
+        include_paths: Folders to search for headers.
+        defines: Macros to define, "NAME" or "NAME=VALUE".
+        flags: Additional clang flags, passed last so that they win.
+        language: Source language: "c", "c++", "opencl" or "cuda"; default: from the file extension.
         debug_lines: Keep line numbers in the IR (-gline-tables-only).
-        timeout_s: Seconds after which the compiler is stopped.
-        commands: A ``compile_commands.json``: files that it names are compiled with the header paths, macros, language
-            standards and target features that it has for them, before ``flags``.
-        cuda_path: Folder of a CUDA toolkit, whose headers are taken where ours lack one; without it NCC_CUDA_PATH, and
-            without that NVIDIA's wheels, as far as they are installed.
-        searched: Folders to search for headers after all others, which are not allowed to be read by that.
-        is_strict: Refuse old C that compilers now refuse unless told otherwise: functions and types that nothing
-            declares, pointers of other types, ``return`` with or without a value where it should be the other way.
-        verify: Have LLVM's verifier allow what is given as IR.
+        timeout_s: Time limit for the compiler in seconds.
+        commands: A ``compile_commands.json``; files it lists are compiled with its header paths, macros, language
+            standards and target features, followed by ``flags``.
+        cuda_path: CUDA toolkit folder, for headers that ncc lacks; default: NCC_CUDA_PATH, then NVIDIA's wheels if
+            installed.
+        searched: Folders to search for headers after all others; this doesn't allow reading them.
+        is_strict: Reject old C that compilers reject by default: undeclared functions and types, mismatched pointer
+            types, ``return`` with a missing or superfluous value.
+        verify: Check IR inputs with LLVM's verifier.
 
     Raises:
-        InputError: For an unknown level or language, a time limit that is not positive, or one string
-            where a tuple of strings belongs.
+        InputError: Unknown level or language, a time limit not above 0, or a string instead of a tuple of strings.
     """
 
     clang: str | None = None

@@ -1,4 +1,4 @@
-"""Options of the training of an embedding."""
+"""Options for training an embedding."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,22 +8,22 @@ from ncc.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingConfig:
-    """Options of the training of an embedding.
+    """Options for training an embedding.
 
     Attributes:
-        context_width: Context size in hops, one that the corpora were counted for.
+        context_width: Context size in hops; the corpora must have been counted for it.
         min_count: Minimum number of occurrences for a statement to become a word.
         engine: "exact" (skip-gram on the counts), or "gensim" (Word2Vec on pairs drawn from them).
         dim: Number of dimensions.
         epochs: Passes over the counts, or over gensim's pairs.
-        steps_per_epoch: Steps of an epoch, each with other center words, drawn anew every epoch.
-        learning_rate: Learning rate of Adam, which decays to a tenth along half a cosine.
-        subsample: A word with more than this fraction of all pairs is thinned to the square root of the excess, on both
-            sides of a pair, in expectation and over the whole corpus; 0 turns it off.
-        subwords: Let statements share the vectors of their parts; otherwise every statement is learned by itself, as in
-            the paper.
-        word_decay: Weight decay of whole-word vectors: the higher, the more the subwords must explain.
-        num_pairs: Unordered pairs that gensim streams in an epoch, drawn by their weight, the same every epoch.
+        steps_per_epoch: Steps per epoch, each on different center words, reshuffled every epoch.
+        learning_rate: Initial learning rate of Adam, with cosine decay to a tenth.
+        subsample: Downsample words with more than this fraction of all pairs to the square root of the excess, on both
+            sides of a pair; 0 turns it off.
+        subwords: Share vectors of parts among statements; otherwise each statement is learned separately, as in the
+            paper.
+        word_decay: Weight decay of whole-word vectors; higher values rely more on subwords.
+        num_pairs: Number of unordered pairs that gensim reads per epoch, sampled once by weight.
         seed: Random seed.
     """
 

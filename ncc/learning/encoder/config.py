@@ -99,16 +99,16 @@ def program_head(dense: int = 256) -> HeadConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderTraining(TrainingConfig):
-    """Options of the training of an encoder; those of `TrainingConfig` are for the LSTM.
+    """Options for training an encoder; those of `TrainingConfig` apply to the LSTM.
 
     Attributes:
-        model: "linear", on patterns of code, or "lstm", trained contrastively. The linear encoder ships, and is better.
+        model: "linear" (on code patterns) or "lstm" (trained contrastively); the shipped encoder is linear.
         dim: Number of dimensions.
-        min_df: Minimum number of programs and functions that a pattern occurs in, for the linear encoder.
-        hidden: Units in each direction of the LSTM.
-        max_length: Statements of a program or function that the LSTM reads, from its start.
-        steps_per_epoch: Batches of an epoch; each has two samples of every class and function in it.
-        function_fraction: Fraction of functions in a batch; 0 learns from programs alone, 1 from functions alone.
+        min_df: Minimum number of programs and functions that have a pattern, for the linear encoder.
+        hidden: LSTM units per direction.
+        max_length: Maximum number of statements per program or function that the LSTM reads.
+        steps_per_epoch: Batches per epoch; each has two samples of every class and function in it.
+        function_fraction: Fraction of functions in a batch: 0 trains on programs only, 1 on functions only.
     """
 
     epochs: int = 10

@@ -26,18 +26,18 @@ class TrainingConfig:
     Attributes:
         epochs: Passes over the samples.
         batch_size: Samples per step and rank.
-        global_batch: Divide ``batch_size`` samples among all ranks instead, with the learning rate as given.
-        learning_rate: Peak rate of AdamW with one rank; warmed up over the first epoch, then half a cosine to 0.
-        lr_scaling: Growth of the learning rate with the ranks, one of `LR_SCALINGS`.
+        global_batch: Split ``batch_size`` samples among all ranks, and don't scale the learning rate.
+        learning_rate: Peak learning rate of AdamW for one rank: one epoch of warm-up, then cosine decay to 0.
+        lr_scaling: Scaling of the learning rate with the number of ranks.
         weight_decay: Decoupled L2 penalty.
-        max_grad_norm: Norm to which larger gradients are clipped.
-        mixed_precision: Multiply matrices in bfloat16 if the device runs LSTMs in it, else in TF32 if it has that;
+        max_grad_norm: Maximum norm of a gradient; larger ones are clipped.
+        mixed_precision: Multiply matrices in bfloat16 if the device runs LSTMs in it, else in TF32 if available;
             weights and sums stay float32.
-        seed: Seed of the order of samples and of dropout.
-        strategy: Division of the work among ranks, one of `STRATEGIES`.
-        compression: Encoding of gradients that `mirrored` sends, one of `COMPRESSIONS`.
+        seed: Random seed for sample order and dropout.
+        strategy: How ranks share the work.
+        compression: Compression of the gradients that `mirrored` sends.
         sync_every: Steps of `local` between two averages of the weights.
-        checkpoint_every_s: Seconds between checkpoints inside an epoch; 0 writes them only at the ends of epochs.
+        checkpoint_every_s: Seconds between checkpoints within an epoch; 0 writes them only at the end of an epoch.
     """
 
     epochs: int = 30

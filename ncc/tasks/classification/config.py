@@ -1,4 +1,4 @@
-"""Options of the training of a classifier."""
+"""Options for training a classifier."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Literal
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierTraining(TrainingConfig):
-    """Options of the training of a classifier, with those of `TrainingConfig`.
+    """Options for training a classifier, in addition to those of `TrainingConfig`.
 
     Attributes:
-        hidden: Units in each direction of the LSTM.
+        hidden: LSTM units per direction.
         layers: Bidirectional LSTM layers.
         min_steps: Minimum number of steps; small sets of programs get more epochs.
-        batch_by: Equal numbers of "samples" in all batches, or of "tokens" (statements), which need hardly any padding.
+        batch_by: Batch by number of programs (samples) or of statements (tokens, little padding).
     """
 
     epochs: int = 12
