@@ -14,6 +14,7 @@ from tests.rooms import (
     count_work,
     read_module,
 )
+from tests.support.text import rows
 
 DECLARATIONS = """
 declare i64 @_Z13get_global_idj(i32)
@@ -44,67 +45,16 @@ def once(body: str, **options: str) -> dict[str, float]:
     return counts(profile(body, **options))
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("%v = add i64 %n, 1", {"integer": 1}),
-        ("%v = add <4 x i32> zeroinitializer, zeroinitializer", {"integer": 4}),
-        ("%v = getelementptr <4 x float>, ptr addrspace(1) %p, i64 %n", {"integer": 1}),
-        ("%v = fmul float %x, %x", {"float": 1, "flops": 1}),
-        ("%v = fadd <2 x double> zeroinitializer, zeroinitializer", {"double": 2, "flops": 2}),
-        ("%v = fdiv float %x, 2.0", {"division": 1, "flops": 1}),
-        ("%v = udiv i64 %n, 3", {"division": 1}),
-        ("%v = sitofp i64 %n to float", {"conversion": 1}),
-        ("%v = fcmp olt float %x, 0.0", {"comparison": 1}),
-        ("%v = extractelement <4 x float> zeroinitializer, i32 1", {"lane_shuffle": 1}),
-        ("%v = alloca float", {}),
-        ("fence seq_cst", {}),
-        ("call void @_Z7barrierj(i32 1)", {"barrier": 1}),
-        ("%v = call i64 @_Z13get_global_idj(i32 0)", {"thread_query": 1}),
-        ("call void %p(i32 1)", {"call": 1}),
-        ("%sqrt = getelementptr i8, ptr null, i64 0\n  call void %sqrt()", {"integer": 1, "call": 1}),
-    ],
-)
-def test_one_statement(line: str, expected: dict[str, float]) -> None:
-    assert once(f"  {line}") == expected
-
-
-@pytest.mark.parametrize(
-    ("callee", "type_", "expected"),
-    [
-        ("_Z3expf", "float", {"special": 1, "flops": 1}),
-        ("_Z3expDv4_f", "<4 x float>", {"special": 4, "flops": 4}),
-        ("_Z4sqrtd", "double", {"special": 1, "flops": 1}),
-        ("_Z10native_sinf", "float", {"special": 1, "flops": 1}),
-        ("llvm.sqrt.f32", "float", {"special": 1, "flops": 1}),
-        ("expf", "float", {"special": 1, "flops": 1}),
-        ("__nv_sinf", "float", {"special": 1, "flops": 1}),
-        ("__ocml_cos_f32", "float", {"special": 1, "flops": 1}),
-        ("llvm.fmuladd.f32", "float", {"float": 2, "flops": 2}),
-        ("llvm.fma.v4f32", "<4 x float>", {"float": 8, "flops": 8}),
-        ("_Z3maddd", "double", {"double": 2, "flops": 2}),
-        ("fmaf", "float", {"float": 2, "flops": 2}),
-        ("_Z4fmaxff", "float", {"comparison": 1}),
-        ("_Z4fminff", "float", {"comparison": 1}),
-        ("llvm.smax.i32", "i32", {"comparison": 1}),
-        ("_Z4fabsf", "float", {"float": 1, "flops": 1}),
-        ("_Z5mad24iii", "i32", {"integer": 2}),
-        ("_Z5mul24ii", "i32", {"integer": 1}),
-        ("_Z14convert_float4Dv4_h", "<4 x float>", {"conversion": 4}),
-        ("_Z8atom_addPU8CLglobalVii", "i32", {"atomic": 1}),
-        ("_Z10atomic_addPU3AS1Vii", "i32", {"atomic": 1}),
-        ("_Z14get_local_sizej", "i32", {"thread_query": 1}),
-        ("llvm.nvvm.read.ptx.sreg.ntid.x", "i32", {"thread_query": 1}),
-        ("llvm.nvvm.barrier.cta.sync.aligned.all", "i32", {"barrier": 1}),
-        ("llvm.lifetime.end.p0", "i32", {}),
-        ("unknown", "<4 x float>", {"call": 1}),
-        ("expensive", "float", {"call": 1}),
-        ("_Z7sinkingf", "float", {"call": 1}),
-    ],
-)
-def test_functions_without_a_body(callee: str, type_: str, expected: dict[str, float]) -> None:
-    declared = f"declare {type_} @{callee}({type_})\n"
-    assert once(f"  %v = call {type_} @{callee}({type_} zeroinitializer)", more=declared) == expected
+@pytest.mark.parametrize(("what", "amounts"), rows("amounts.txt"))
+def test_one_statement(what: str, amounts: str) -> None:
+    pairs = (pair.split() for pair in amounts.split(", ") if pair)
+    expected = {kind: float(number) for kind, number in pairs}
+    if what.startswith("@"):  # a function without a body, and its type
+        callee, _, type_ = what.partition(" ")
+        called = f"  %v = call {type_} {callee}({type_} zeroinitializer)"
+        assert once(called, more=f"declare {type_} {callee}({type_})\n") == expected
+    else:
+        assert once(f"  {what}") == expected
 
 
 SPACES = {1: "global", 2: "constant", 3: "local", 5: "private"}

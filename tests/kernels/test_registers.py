@@ -1,12 +1,11 @@
 """Numbers of threads, as SPIR-V and AMD name them: strides, profiles and launches as for OpenCL's own names."""
 
-import math
-
 import pytest
 
 import ncc
 from tests.kernels.ledger import named
 from tests.rooms import Module, count_work, decode, read_module, thread_strides
+from tests.support.text import rows
 
 DECLARATIONS = """
 @__spirv_BuiltInGlobalInvocationId = external addrspace(1) constant <3 x i64>
@@ -35,38 +34,12 @@ def kernel(body: str) -> Module:
     return read_module(text.encode())
 
 
-@pytest.mark.parametrize(
-    ("lines", "register", "stride"),
-    [
-        ("%v = call i64 @_Z33__spirv_BuiltInGlobalInvocationIdi(i32 0)", "global_id.x", 1),
-        ("%v = call spir_func i64 @_Z33__spirv_BuiltInGlobalInvocationIdi(i32 noundef 1) #2", "global_id.y", 0),
-        ("%v = call i64 @_Z26__spirv_BuiltInWorkgroupIdi(i32 0)", "ctaid.x", 0),
-        ("%v = call i64 @_Z29__spirv_BuiltInGlobalLinearIdv()", "", 1),
-        ("%v = call i64 @_Z28__spirv_GlobalInvocationId_xv()", "global_id.x", 1),
-        ("%v = call i64 @_Z28__spirv_GlobalInvocationId_yv()", "global_id.y", 0),
-        ("%v = call i32 @llvm.spv.thread.id.i32(i32 0)", "global_id.x", 1),
-        ("%v = call i32 @llvm.spv.thread.id.in.group.i32(i32 2)", "tid.z", 0),
-        ("%v = call i32 @llvm.spv.group.id.i32(i32 0)", "ctaid.x", 0),
-        ("%v = call i32 @llvm.spv.wave.get.lane.index()", "laneid", 1),
-        ("%v = call i32 @llvm.amdgcn.workitem.id.x()", "tid.x", 1),
-        ("%v = call i32 @llvm.amdgcn.workitem.id.y()", "tid.y", 0),
-        ("%v = call i32 @llvm.amdgcn.workgroup.id.x()", "ctaid.x", 0),
-        (f"%v = load i64, {INVOCATION}, align 32", "global_id.x", 1),
-        (f"%v = load i64, ptr addrspacecast ({INVOCATION} to ptr), align 32", "global_id.x", 1),
-        (f"%v = load i64, ptr addrspace(1) getelementptr (i8, {INVOCATION}, i64 8), align 8", "global_id.y", 0),
-        (f"%v = load i64, ptr addrspace(1) getelementptr (<3 x i64>, {INVOCATION}, i64 0, i64 2)", "global_id.z", 0),
-        ("%v = load i32, ptr addrspace(1) @__spirv_BuiltInSubgroupLocalInvocationId", "laneid", 1),
-        (f"%w = load <3 x i64>, {INVOCATION}, align 32\n  %v = extractelement <3 x i64> %w, i64 0", "global_id.x", 1),
-        (f"%w = load <3 x i64>, {INVOCATION}, align 32\n  %v = extractelement <3 x i64> %w, i32 1", "global_id.y", 0),
-        (f"%v = load <3 x i64>, {INVOCATION}, align 32", "", math.nan),
-        ("%v = load i64, ptr addrspace(1) %p, align 8", "", 0),
-    ],
-)
-def test_numbers_of_threads_and_their_strides(lines: str, register: str, stride: float) -> None:
+@pytest.mark.parametrize(("lines", "register", "stride"), rows("registers.txt"))
+def test_numbers_of_threads_and_their_strides(lines: str, register: str, stride: str) -> None:
     module = kernel(f"  {lines}")
     last = decode(module, 0)[-2]
     assert last.register == register
-    assert thread_strides(module, 0)[last.result] == pytest.approx(stride, nan_ok=True)
+    assert thread_strides(module, 0)[last.result] == pytest.approx(float(stride), nan_ok=True)
 
 
 BODY = """

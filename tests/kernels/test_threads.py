@@ -12,6 +12,7 @@ from tests.rooms import (
     read_module,
     thread_strides,
 )
+from tests.support.text import rows
 
 DECLARATIONS = """
 declare i64 @_Z13get_global_idj(i32)
@@ -51,104 +52,16 @@ def stride_of(lines: str, more: str = "") -> float:
     return strides(kernel(f"{lines}\n  ret void", more))["v"]
 
 
-@pytest.mark.parametrize(
-    ("line", "stride"),
-    [
-        ("%v = add i64 %gid, 5", 1),
-        ("%v = sub i64 %n, %gid", -1),
-        ("%v = mul i64 %gid, 4", 4),
-        ("%v = mul i64 %gid, -4", -4),
-        ("%v = mul i64 %gid, 0", 0),
-        ("%v = mul i64 %gid, %n", math.inf),
-        ("%v = mul i64 %n, %gid", math.inf),
-        ("%v = mul i64 %gid, %gid", math.nan),
-        ("%v = mul i64 %n, %n", 0),
-        ("%v = shl i64 %gid, 3", 8),
-        ("%v = shl nuw nsw i64 %gid, 3, !dbg !7", 8),
-        ("%v = shl i64 %gid, 3 ; three", 8),
-        ("%v = shl i64 %gid, %n", math.inf),
-        ("%v = shl i64 %n, %gid", math.nan),
-        ("%v = ashr i64 %gid, 1", math.nan),
-        ("%v = lshr i64 %n, 1", 0),
-        ("%v = lshr i64 %n, %gid", math.nan),
-        ("%v = and i64 %gid, 4294967295", 1),
-        ("%v = and i64 %gid, %n", math.nan),
-        ("%v = urem i64 %gid, 16", 1),
-        ("%v = udiv i64 %gid, 16", math.nan),
-        ("%v = udiv i64 %n, 16", 0),
-        ("%v = xor i64 %n, -1", 0),
-        ("%v = or disjoint i64 %gid, 1", 1),
-        ("%v = icmp slt i64 %gid, %n", math.nan),
-        ("%v = icmp slt i64 %n, 7", 0),
-        ("%v = trunc i64 %gid to i32", 1),
-        ("%v = uitofp i64 %gid to float", 1),
-        ("%v = freeze i64 %gid", 1),
-        ("%v = select i1 %c, i64 %gid, i64 %gid", 1),
-        ("%v = select i1 %c, i64 %gid, i64 %n", math.nan),
-        ("%v = load i64, ptr %p", 0),
-        ("%v = atomicrmw add ptr %p, i64 1 seq_cst", math.nan),
-        ("%v = cmpxchg ptr %p, i64 1, i64 2 seq_cst seq_cst", math.nan),
-        ("%v = call i32 @_Z10atomic_addPU3AS1Vii(ptr %p, i32 1)", math.nan),
-        ("%v = call float @_Z3sinf(float %x)", 0),
-        ("%v = call float %p(float %x)", 0),
-        ("%v = call i64 @_Z13get_global_idj(i32 noundef 0) #1", 1),
-        ("%v = tail call i64 @_Z12get_local_idj(i32 0)", 1),
-        ("%v = call i64 @_Z13get_global_idj(i32 1)", 0),
-        ("%v = call i64 @_Z13get_global_idj(i32 noundef 2)", 0),
-        ("%v = call i64 @_Z12get_group_idj(i32 0)", 0),
-        ("%v = call i64 @get_global_linear_id()", 1),
-        ("%v = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()", 1),
-        ("%v = call i32 @llvm.nvvm.read.ptx.sreg.laneid()", 1),
-        ("%v = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()", 0),
-        # the pair of shifts that extends a sign
-        ("%up = shl i64 %gid, 32\n  %v = ashr exact i64 %up, 32", 1),
-        ("%up = mul i64 %gid, 64\n  %v = lshr i64 %up, 4", 4),
-        # sums of a known and an unknown multiple
-        ("%row = mul i64 %gid, %n\n  %v = add i64 %row, %gid", math.inf),
-        ("%row = mul i64 %gid, %n\n  %v = sub i64 %gid, %row", math.inf),
-        # constants too long for any register
-        (f"%v = mul i64 %gid, {'9' * 5000}", math.inf),
-        ("%v = shl i64 %gid, 9999999999999", 2.0**62),
-        # values that nothing defines first
-        ("ret void\ndead:\n  %v = add i64 %w, 1\n  %w = add i64 %v, 1", 0),
-        # what is stored in a variable whose address goes elsewhere is not known
-        ("%a = alloca i64\n  call void %p(ptr %a)\n  %v = load i64, ptr %a", math.nan),
-        ("%a = alloca i64\n  %v = load i64, ptr %a", 0),
-        ("%a = alloca ptr\n  store ptr %a, ptr %a\n  %v = load ptr, ptr %a", math.nan),
-    ],
-    ids=lambda value: str(value)[:60],
-)
-def test_one_operation(line: str, stride: float) -> None:
-    assert stride_of(f"  {line}") == pytest.approx(stride, nan_ok=True)
+LONG = [  # constants too long for any register
+    (f"%v = mul i64 %gid, {'9' * 5000}", math.inf),
+    ("%v = shl i64 %gid, 9999999999999", 2.0**62),
+    (f"%v = getelementptr [{2**63} x [{2**63} x double]], ptr %p, i64 %gid", 2.0**62),
+]
 
 
-@pytest.mark.parametrize(
-    ("address", "stride"),
-    [
-        ("float, ptr %p, i64 %gid", 4),
-        ("<4 x float>, ptr %p, i64 %gid", 16),
-        ("ptr, ptr %p, i64 %gid", 8),
-        ("float, ptr addrspace(1) %p, i64 %gid", 4),
-        ("[13 x [13 x [5 x double]]], ptr %p, i64 %gid, i64 %n, i64 %n, i64 0", 6760),
-        ("[13 x [13 x [5 x double]]], ptr %p, i64 %n, i64 %gid, i64 %n, i64 0", 520),
-        ("[13 x [13 x [5 x double]]], ptr %p, i64 0, i64 %n, i64 %gid, i64 0", 40),
-        ("[13 x [13 x [5 x double]]], ptr %p, i64 0, i64 0, i64 0, i64 %gid", 8),
-        ("inbounds nuw %pair, ptr %p, i64 %gid", 60),
-        ("%pair, ptr %p, i64 %gid, i32 0", 60),
-        ("inbounds %pair, ptr %p, i64 0, i32 1, i64 %gid", 4),
-        ("[3 x %pair], ptr %p, i64 0, i64 %gid, i32 2, i32 1, !dbg !3", 60),
-        ("<{ i8, [4 x i16] }>, ptr %p, i64 0, i32 1, i64 %gid", 2),
-        ("i8, ptr %p, i64 %gid", 1),
-        ("float, ptr %p, i64 %n", 0),
-        ("half, ptr %p, i64 %gid", 2),
-        ("x86_fp80, ptr %p, i64 %gid", 16),
-        ("{ i32, [2 x { i8, double }] }, ptr %p, i64 %gid", 22),
-        ("[0 x float], ptr %p, i64 %gid", 0),
-        (f"[{2**63} x [{2**63} x double]], ptr %p, i64 %gid", 2.0**62),
-    ],
-)
-def test_addresses(address: str, stride: float) -> None:
-    assert stride_of(f"  %v = getelementptr {address}") == stride
+@pytest.mark.parametrize(("lines", "stride"), [*rows("strides.txt"), *LONG], ids=lambda value: str(value)[:60])
+def test_strides(lines: str, stride: str | float) -> None:
+    assert stride_of(f"  {lines}") == pytest.approx(float(stride), nan_ok=True)
 
 
 def test_addresses_of_addresses_and_loads_there() -> None:

@@ -5,98 +5,23 @@ import itertools
 import pytest
 
 from tests.rooms import OPCODES, Backoff, generalize, opcode_of
+from tests.support.text import FOLDER
 
-# statement → its forms, but for those that are the form above and the last, the opcode
-TABLE: dict[str, dict[Backoff, str]] = {
-    "ret void": {Backoff.OPERATION: "ret …"},
-    "<%ID> = add nuw nsw i64 <%ID>, <INT>": {
-        Backoff.FLAGS: "<%ID> = add i64 <%ID>, <INT>",
-        Backoff.TYPES: "<%ID> = add int <%ID>, <INT>",
-        Backoff.OPERATION: "add …",
-    },
-    "<%ID> = load volatile i32, ptr addrspace(1) <%ID>, align 4": {
-        Backoff.FLAGS: "<%ID> = load i32, ptr addrspace(1) <%ID>, align 4",
-        Backoff.ALIGNMENT: "<%ID> = load i32, ptr <%ID>",
-        Backoff.TYPES: "<%ID> = load int, ptr <%ID>",
-        Backoff.OPERATION: "load …",
-    },
-    "<%ID> = tail call fast float @llvm.fmuladd(float <%ID>, float <%ID>, float <%ID>)": {
-        Backoff.FLAGS: "<%ID> = call float @llvm.fmuladd(float <%ID>, float <%ID>, float <%ID>)",
-        Backoff.TYPES: "<%ID> = call fp @llvm.fmuladd(fp <%ID>, fp <%ID>, fp <%ID>)",
-        Backoff.OPERATION: "call @llvm.fmuladd …",
-    },
-    "call void <@ID>(ptr <%ID>)": {Backoff.OPERATION: "call <@ID> …"},
-    "invoke void <%ID>(i8 <%ID>) to label <LABEL> unwind label <LABEL>": {
-        Backoff.TYPES: "invoke void <%ID>(int <%ID>) to label <LABEL> unwind label <LABEL>",
-        Backoff.OPERATION: "invoke <%ID> …",
-    },
-    "<%ID> = icmp samesign ult i64 <%ID>, <INT>": {
-        Backoff.FLAGS: "<%ID> = icmp ult i64 <%ID>, <INT>",
-        Backoff.TYPES: "<%ID> = icmp ult int <%ID>, <INT>",
-        Backoff.OPERATION: "icmp ult …",
-    },
-    "<%ID> = fcmp nnan ninf uno double <%ID>, <FLOAT>": {
-        Backoff.FLAGS: "<%ID> = fcmp uno double <%ID>, <FLOAT>",
-        Backoff.TYPES: "<%ID> = fcmp uno fp <%ID>, <FLOAT>",
-        Backoff.OPERATION: "fcmp uno …",
-    },
-    "<%ID> = alloca [10 x [20 x i32]], align 16": {
-        Backoff.ALIGNMENT: "<%ID> = alloca [10 x [20 x i32]]",
-        Backoff.SIZES: "<%ID> = alloca [N x [N x i32]]",
-        Backoff.TYPES: "<%ID> = alloca array",
-        Backoff.OPERATION: "alloca …",
-    },
-    "<%ID> = getelementptr inbounds nuw [16 x { i32, [4 x i8] }], ptr addrspace(3) <@ID>, i64 <INT>": {
-        Backoff.FLAGS: "<%ID> = getelementptr [16 x { i32, [4 x i8] }], ptr addrspace(3) <@ID>, i64 <INT>",
-        Backoff.ALIGNMENT: "<%ID> = getelementptr [16 x { i32, [4 x i8] }], ptr <@ID>, i64 <INT>",
-        Backoff.SIZES: "<%ID> = getelementptr [N x { i32, [N x i8] }], ptr <@ID>, i64 <INT>",
-        Backoff.TYPES: "<%ID> = getelementptr array, ptr <@ID>, int <INT>",
-        Backoff.OPERATION: "getelementptr …",
-    },
-    "<%ID> = extractvalue { i32, { i8, ptr } } <%ID>, 1, 0": {
-        Backoff.TYPES: "<%ID> = extractvalue struct <%ID>, N",
-        Backoff.OPERATION: "extractvalue …",
-    },
-    "<%ID> = load <vscale x 4 x i32>, ptr <%ID>, align 16": {
-        Backoff.ALIGNMENT: "<%ID> = load <vscale x 4 x i32>, ptr <%ID>",
-        Backoff.TYPES: "<%ID> = load vector of int, ptr <%ID>",
-        Backoff.OPERATION: "load …",
-    },
-    '<%ID> = cmpxchg weak ptr <%ID>, i32 <%ID>, i32 <INT> syncscope("agent") acq_rel acquire, align 4': {
-        Backoff.FLAGS: '<%ID> = cmpxchg ptr <%ID>, i32 <%ID>, i32 <INT> syncscope("agent") acq_rel acquire, align 4',
-        Backoff.ALIGNMENT: "<%ID> = cmpxchg ptr <%ID>, i32 <%ID>, i32 <INT> acq_rel acquire",
-        Backoff.TYPES: "<%ID> = cmpxchg ptr <%ID>, int <%ID>, int <INT> acq_rel acquire",
-        Backoff.OPERATION: "cmpxchg …",
-    },
-    "<%ID> = getelementptr inbounds {...}, ptr <%ID>, i64 <INT:0>, i32 <INT:2^n>": {
-        Backoff.FLAGS: "<%ID> = getelementptr {...}, ptr <%ID>, i64 <INT>, i32 <INT>",
-        Backoff.TYPES: "<%ID> = getelementptr struct, ptr <%ID>, int <INT>, int <INT>",
-        Backoff.OPERATION: "getelementptr …",
-    },
-    "<%ID> = sub i32 <INT:->, <%ID>": {
-        Backoff.FLAGS: "<%ID> = sub i32 <INT>, <%ID>",
-        Backoff.TYPES: "<%ID> = sub int <INT>, <%ID>",
-        Backoff.OPERATION: "sub …",
-    },
-    "<%ID> = alloca [4 x { {...}, i8 }]": {
-        Backoff.SIZES: "<%ID> = alloca [N x { {...}, i8 }]",
-        Backoff.TYPES: "<%ID> = alloca array",
-        Backoff.OPERATION: "alloca …",
-    },
-    "<%ID> = alloca <{ i8, {} }>": {Backoff.TYPES: "<%ID> = alloca struct", Backoff.OPERATION: "alloca …"},
-}
+CASES = [case.splitlines() for case in (FOLDER / "forms.txt").read_text(encoding="utf-8").split("\n\n")]
+"""A statement and its forms, but for those that are the form above and the last, the opcode."""
 
 
-@pytest.mark.parametrize("text", TABLE)
-def test_each_level_drops_what_its_name_says(text):
-    forms, expected = TABLE[text], [text]
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+def test_each_level_drops_what_its_name_says(case):
+    text, *lines = case
+    forms, expected = dict(line.split(": ", 1) for line in lines), [text]
     for level in list(Backoff)[1:-1]:
-        expected.append(forms.get(level, expected[-1]))
+        expected.append(forms.get(level.name.lower(), expected[-1]))
     assert list(generalize(text)) == [*expected, expected[-1].split()[0]]
 
 
 def _statements(modules):
-    return sorted({text for module in modules for text in module.texts} | set(TABLE))
+    return sorted({text for module in modules for text in module.texts} | {case[0] for case in CASES})
 
 
 def test_a_form_is_its_own_form_at_its_level_and_shares_all_that_is_above(modules):

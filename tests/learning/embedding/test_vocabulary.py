@@ -14,6 +14,7 @@ from tests.rooms import (
     split_constant_offset,
     strip_inferred_flags,
 )
+from tests.support.text import rows
 
 
 @pytest.fixture
@@ -67,37 +68,9 @@ def test_any_statement_is_found_at_the_lowest_level_that_is_known(seen):
             assert strip_inferred_flags(vocabulary.words[row]) in spelled
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("<%ID> = getelementptr inbounds i32, ptr <%ID>, i64 <%ID>", "inbounds nuw i32, ptr <%ID>, i64 <%ID>"),
-        ("<%ID> = getelementptr i32, ptr <%ID>, i64 <%ID>", "nusw nuw i32, ptr <%ID>, i64 <%ID>"),
-        (
-            "<%ID> = getelementptr inbounds {...}, ptr <%ID>, i64 <INT>, i32 <INT>",
-            "inbounds nuw i8, ptr <%ID>, i64 <INT>",
-        ),
-        (
-            "<%ID> = getelementptr inbounds [9 x ptr], ptr <%ID>, i64 <INT>, i64 <INT>",
-            "inbounds i8, ptr <%ID>, i64 <INT>",
-        ),
-        (
-            "<%ID> = getelementptr inbounds { ptr }, ptr addrspace(3) <%ID>, i32 <INT>, i32 <INT>",
-            "inbounds nuw i8, ptr addrspace(3) <%ID>, i64 <INT>",
-        ),
-        ("<%ID> = getelementptr inbounds i32, ptr <%ID>, i64 <INT>", "inbounds i8, ptr <%ID>, i64 <INT>"),
-        ("<%ID> = getelementptr {...}, ptr <%ID>, i64 <%ID>, i32 <INT>", "nuw {...}, ptr <%ID>, i64 <%ID>"),
-        ("<%ID> = zext i8 <%ID> to i64", "zext nneg i8 <%ID> to i64"),
-        ("<%ID> = uitofp i8 <%ID> to float", "uitofp nneg i8 <%ID> to float"),
-        ("<%ID> = trunc i64 <%ID> to i8", "trunc nuw nsw i64 <%ID> to i8"),
-        ("<%ID> = or i8 <%ID>, <INT>", "or disjoint i8 <%ID>, <INT>"),
-        ("<%ID> = add nsw i8 <%ID>, <INT>", "add nuw nsw i8 <%ID>, <INT>"),
-        ("<%ID> = icmp ult i8 <%ID>, <INT>", "icmp samesign ult i8 <%ID>, <INT>"),
-        ("<%ID> = fmul contract float <%ID>, <%ID>", "fmul float <%ID>, <%ID>"),
-        ("<%ID> = insertelement <2 x i8> undef, i8 <%ID>, 0", "insertelement <2 x i8> poison, i8 <%ID>, 0"),
-    ],
-)
+@pytest.mark.parametrize(("older", "newer"), rows("versions.txt"))
 def test_a_statement_of_another_version_is_the_same_word(older, newer):
-    newer = f"<%ID> = {newer}" if newer.split()[0] in OPCODES else f"<%ID> = getelementptr {newer}"
+    newer = f"<%ID> = {newer}"
     others = {f"<%ID> = {opcode} i1 <%ID>, <INT>": 9 for opcode in ("add", "or", "icmp eq")}
     for one, other in ((older, newer), (newer, older)):
         vocabulary = build_vocabulary({one: 9, **others}, 5)
@@ -109,35 +82,7 @@ def test_a_statement_of_another_version_is_the_same_word(older, newer):
             assert vocabulary.words[row] in (one, generalize(one)[Backoff.FLAGS])
 
 
-@pytest.mark.parametrize(
-    ("statement", "word"),
-    [
-        ("<%ID> = tail call i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "call @get_local_id …"),
-        ("<%ID> = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()", "call @get_group_id …"),
-        ("<%ID> = tail call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()", "call @get_local_size …"),
-        ("<%ID> = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()", "call @get_num_groups …"),
-        ("tail call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 <INT>)", "call @barrier …"),
-        ("tail call void @llvm.nvvm.barrier0()", "call @barrier …"),
-        ("<%ID> = tail call i32 @llvm.amdgcn.workitem.id.x()", "call @get_local_id …"),
-        ("<%ID> = tail call i32 @llvm.amdgcn.workgroup.id.x()", "call @get_group_id …"),
-        ("tail call void @llvm.amdgcn.s.barrier()", "call @barrier …"),
-        ("<%ID> = call i64 @__spirv_BuiltInGlobalInvocationId(i32 <INT>)", "call @get_global_id …"),
-        ("call void @__spirv_ControlBarrier(i32 <INT>, i32 <INT>, i32 <INT>)", "call @barrier …"),
-        (
-            "<%ID> = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 <INT>, i32 <%ID>, i32 <INT>, i32 <INT>)",
-            "shufflevector …",
-        ),
-        ("<%ID> = call { i32, i1 } @llvm.nvvm.shfl.sync.idx.i32p(i32 <%ID>)", "shufflevector …"),
-        ("<%ID> = call i32 @llvm.amdgcn.ds.bpermute(i32 <%ID>, i32 <%ID>)", "shufflevector …"),
-        ("<%ID> = call i32 @llvm.amdgcn.readlane(i32 <%ID>, i32 <%ID>)", "shufflevector …"),
-        ("<%ID> = call i32 @__spirv_GroupNonUniformShuffleXor(i32 <INT>, i32 <%ID>, i32 <INT>)", "shufflevector …"),
-        ("<%ID> = load <3 x i64>, ptr addrspace(1) @__spirv_BuiltInGlobalInvocationId", "call @get_global_id …"),
-        ("<%ID> = load i32, ptr addrspace(1) @__spirv_BuiltInSubgroupLocalInvocationId", "call @get_local_id …"),
-        ("<%ID> = call i32 @llvm.amdgcn.mbcnt.lo(i32 <INT>, i32 <INT>)", "call @get_local_id …"),
-        ("<%ID> = call i1 @llvm.nvvm.vote.any.sync(i32 <INT>, i1 <%ID>)", "call @all …"),
-        ("call void @llvm.nvvm.membar.gl()", "call @barrier …"),
-    ],
-)
+@pytest.mark.parametrize(("statement", "word"), rows("gpu_words.txt"))
 def test_what_any_gpu_has_is_what_opencl_has_or_is_most_like_it(statement, word):
     vocabulary = load_embedding().with_fingerprint("e32b14a7bc9d6bd1").vocabulary  # as trained, without GPUs' code
     row, level = vocabulary.find(statement)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from tests.rooms import CompileOptions, Module, compile_source, find_literals, read_module, statement_literals
+from tests.support.text import rows
 
 ROOT = Path(__file__).parents[3]
 SOURCES, KERNELS = ROOT / "benchmarks" / "sources", ROOT / "ncc" / "kernels" / "measure" / "kernels"
-CASES = (ROOT / "tests" / "golden" / "text" / "literals.txt").read_text(encoding="utf-8").splitlines()
 TYPES = '%struct.node.12 = type { i32 }\n%"class.std::__1::vector 3" = type { ptr }\n'
 ARGUMENTS = 'ptr %p, i32 %n, double %x, i64 %n.17.i, half %"h 5", ptr %11'
 
@@ -39,11 +39,10 @@ def _literals(line: str, before: str = "") -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("case", [line for line in CASES if line and not line.startswith("#")])
-def test_literals_of_a_statement(case):
-    before, line, literals = (part.strip() for part in f" {case} ".split(" ;; "))
+@pytest.mark.parametrize(("before", "line", "literals"), rows("literals.txt"))
+def test_literals_of_a_statement(before, line, literals):
     expected = [literal.replace("\\n", "\n").replace("<nothing>", "") for literal in literals.split(" | ") if literals]
-    assert _literals(line, before.replace(" \\\\ ", "\n")) == _hashes(*expected)
+    assert _literals(line, before) == _hashes(*expected)
 
 
 def test_a_string_and_a_number_of_the_same_characters_differ():

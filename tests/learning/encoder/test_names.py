@@ -1,17 +1,14 @@
 """Linker names: whose a function is, and one name for what two C++ libraries mangle in two ways."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.rooms import is_library_function, library_name
+from tests.support.text import rows
 
-CASES = (Path(__file__).parents[2] / "golden" / "text" / "names.txt").read_text().splitlines()
 
-
-@pytest.mark.parametrize("case", [line for line in CASES if line and not line.startswith("#")])
+@pytest.mark.parametrize("case", rows("names.txt"))
 def test_names(case):
-    kind, *names = case.split()
+    kind, *names = case[0].split()
     if kind in ("library", "author"):
         assert [is_library_function(name) for name in names] == [kind == "library"]
     else:
