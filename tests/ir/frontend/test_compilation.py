@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 import ncc
 from ncc.errors import CompileError, InputError
 from tests.rooms import CompileOptions, compile_source
+from tests.support.clangs import CLANGS, installed
 from tests.support.refuses import refuses
 
 
@@ -69,10 +69,8 @@ def test_source_text_needs_a_language():
 
 
 @pytest.mark.parametrize("name", ["-c.c", "-", "--"])
-@pytest.mark.parametrize("clang", [None, "clang-19"])
+@pytest.mark.parametrize("clang", [None, *installed("clang-19")])
 def test_a_name_is_never_read_as_an_argument(tmp_path, monkeypatch, name, clang):
-    if clang and not shutil.which(clang):
-        pytest.skip(f"{clang} is not installed")
     (tmp_path / name).write_text("int one(void) { return 1; }")
     monkeypatch.chdir(tmp_path)
     options = CompileOptions(language="c", clang=clang)
@@ -80,10 +78,8 @@ def test_a_name_is_never_read_as_an_argument(tmp_path, monkeypatch, name, clang)
         assert b"@one" in compile_source(given, options).ir
 
 
-@pytest.mark.parametrize("clang", [None, "clang-14", "clang-19"])
+@pytest.mark.parametrize("clang", CLANGS)
 def test_no_file_of_arguments_is_read(tmp_path, monkeypatch, clang):
-    if clang and not shutil.which(clang):
-        pytest.skip(f"{clang} is not installed")
     (tmp_path / "@p.c").write_text("int one(void) { return 1; }")
     (tmp_path / "p.c").write_text("-fplugin=evil.so")
     monkeypatch.chdir(tmp_path)

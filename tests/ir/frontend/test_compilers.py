@@ -1,7 +1,6 @@
 """Which compiler runs, the time limit, and compilers that can't be started."""
 
 import contextlib
-import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +10,7 @@ import pytest
 
 from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_source, find_compiler
+from tests.support.clangs import CLANGS, installed
 from tests.support.refuses import refuses
 
 # Instantiates templates without end in sight: each level doubles the work of the one above.
@@ -23,13 +23,6 @@ int leaves = Tree<26, 1>::value;
 """
 
 
-def installed_clang(name):
-    path = shutil.which(name)
-    if path is None:
-        pytest.skip(f"{name} is not installed")
-    return path
-
-
 def script(tmp_path, text):
     path = tmp_path / "clang script"
     path.write_text(f"#!{sys.executable}\n{text}")
@@ -37,24 +30,17 @@ def script(tmp_path, text):
     return str(path)
 
 
-def test_bundled_clang_is_started_directly():
-    compiler = find_compiler()
-    assert Path(compiler.argv[0]).stem == "zig"
-    assert compiler.argv[1:] == ("clang",)
-    assert compiler.headers is not None
-
-
-@pytest.mark.parametrize("name", ["clang-14", "clang-16", "clang-19"])
+@pytest.mark.parametrize("name", CLANGS[1:])
 def test_own_clang_by_option_keeps_its_own_headers(sources, name):
-    installed_clang(name)
     compiled = compile_source(sources / "dot.c", CompileOptions(clang=name))
     assert compiled.command[0] == name
     assert f"clang version {name.removeprefix('clang-')}".encode() in compiled.ir
     assert not any("ziglang" in part for part in compiled.command)
 
 
-def test_own_clang_by_environment_and_option_wins(monkeypatch):
-    by_environment, by_option = installed_clang("clang-16"), installed_clang("clang-14")
+@pytest.mark.parametrize("by_environment", installed("clang-16"))
+@pytest.mark.parametrize("by_option", installed("clang-14"))
+def test_own_clang_by_environment_and_option_wins(monkeypatch, by_environment, by_option):
     monkeypatch.setenv("NCC_CLANG", by_environment)
     text = b"int one(void) { return 1; }"
     assert b"clang version 16" in compile_source(text, CompileOptions(language="c")).ir

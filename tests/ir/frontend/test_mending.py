@@ -187,15 +187,6 @@ def test_a_cache_that_can_not_be_written_is_done_without(way, name, text, write,
     assert _functions(program.ir) == _functions(compile_program(path, CompileOptions(), headers).ir)
 
 
-def test_headers_are_precompiled_once(write, tmp_path):
-    path, folder = write(OLD_C), tmp_path / "headers"
-    compile_program(path, CompileOptions(), folder)
-    made = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
-    assert len(made) == 2  # the attempt as C++, and C
-    compile_program(path, CompileOptions(), folder)
-    assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == made
-
-
 @pytest.mark.parametrize("choice", [{"defines": ("N=17",)}, {"flags": ("-DN=17", "-Werror")}])
 def test_options_count_and_warnings_do_not(choice, write, headers):
     program = compile_program(write(NO_MACRO + "int warned() { }\n"), CompileOptions(**choice), headers)
@@ -209,15 +200,6 @@ def test_lines_keep_their_numbers_under_macros(write, headers):
     assert program.macros == {"N": "100", "M": "100"}
     lines = {int(line) for line in re.findall(r"!DILocation\(line: (\d+), .*scope: !\d+\)", program.ir.decode())}
     assert {4, 5} <= lines
-
-
-@pytest.mark.parametrize("text", ["#include <vector>\nint main() { return 0 ", "void main() { cout << 1; }"])
-def test_flags_of_one_language_only(text, headers):
-    options = CompileOptions(language="c++", flags=("-std=c++17",))
-    try:
-        assert compile_program(text.encode(), options, headers).compiled_as == "patched"
-    except CompileError as error:
-        assert "expected ';'" in str(error)  # and not: usual.h: invalid argument '-std=c++17' not allowed with 'C'
 
 
 def test_a_mended_program_finds_the_headers_beside_it(tmp_path):

@@ -1,25 +1,16 @@
 """OpenCL C to IR with the prelude of ours, by the bundled clang and by a user's own."""
 
-import shutil
-
 import pytest
 
 from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_source
+from tests.support.clangs import CLANGS
 from tests.support.refuses import refuses
-
-CLANGS = [None, "clang-14", "clang-16", "clang-19"]
-
-
-def skip_unless_installed(clang):
-    if clang is not None and shutil.which(clang) is None:
-        pytest.skip(f"{clang} is not installed")
 
 
 @pytest.mark.parametrize("clang", CLANGS)
 @pytest.mark.parametrize("name", ["language.cl", "atomics.cl"])
 def test_compiles_without_warnings(sources, clang, name):
-    skip_unless_installed(clang)
     compiled = compile_source(sources / name, CompileOptions(clang=clang))
     assert compiled.warnings == ""
     assert b"define dso_local spir_kernel void @" in compiled.ir

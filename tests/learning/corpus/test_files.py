@@ -1,6 +1,7 @@
 """Files of a recipe: found below folders, or named by compilation databases; shares and levels of them."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -156,40 +157,23 @@ def project(tmp_path):
     return folder
 
 
-def _write_database(project: Path, entries: object) -> Path:
-    path = project / "build" / "compile_commands.json"
-    path.write_text(json.dumps(entries))
-    return path
-
-
 @pytest.fixture
 def database(project):
-    build = str(project / "build")
-    return _write_database(
-        project,
-        [
-            {
-                "directory": build,
-                "file": "../src/one.c",
-                "command": "/usr/bin/cc -I../include -I generated -isystem ../system -include ../system/first.h "
-                "-DFACTOR=5 '-DNAME=\"a b\"' -D SPLIT=1 -U NAME -std=gnu11 -O2 -Wall -Wno-everything -fplugin=x.so "
-                "-funsigned-char -fmystery-of-gcc -march=x86-64-v2 -MD -MT one.o -MF one.d -o one.o -c ../src/one.c",
-            },
-            {
-                "directory": build,
-                "file": str(project / "src" / "two.cpp"),
-                "arguments": [
-                    "c++", "-iquote", "../include", "-I../include", "-DLIMIT=7", "-DTEXT=a b", "-std=c++20", "-g",
-                    "-fno-exceptions", "-fno-rtti", "-isystem../system", "-Werror", "-pedantic", "-c", "../src/two.cpp",
-                ],
-            },
-        ],
-    )  # fmt: skip
-
-
-def _flags(files, name):
-    (file,) = (file for file in files if Path(file.path).name == name)
-    return file.attempts[0][0].flags
+    one = (
+        "/usr/bin/cc -I../include -I generated -isystem ../system -include ../system/first.h -DFACTOR=5 "
+        "'-DNAME=\"a b\"' -D SPLIT=1 -U NAME -std=gnu11 -O2 -Wall -Wno-everything -fplugin=x.so -funsigned-char "
+        "-fmystery-of-gcc -march=x86-64-v2 -MD -MT one.o -MF one.d -o one.o -c ../src/one.c"
+    )
+    two = (
+        "c++ -iquote ../include -I../include -DLIMIT=7 '-DTEXT=a b' -std=c++20 -g -fno-exceptions -fno-rtti "
+        "-isystem../system -Werror -pedantic -c ../src/two.cpp"
+    )
+    rows: list[dict[str, object]] = [
+        {"file": "../src/one.c", "command": one},
+        {"file": str(project / "src" / "two.cpp"), "arguments": shlex.split(two)},
+    ]
+    path = project / "build" / "compile_commands.json"
+    path.write_text(json.dumps([{"directory": str(path.parent), **row} for row in rows]))
 
 
 def test_files_of_a_compilation_database_compile_by_its_flags(project, database, find, tmp_path):
@@ -219,20 +203,13 @@ def test_files_outside_the_patterns_or_excluded_are_left_out(project, database, 
     assert len(find(**options, optimization=("-O0", "-O3"))) == 4
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[",
-        '{"directory": "/", "file": "a.c"}',
-        "[3]",
-        '[{"file": "a.c", "command": "cc a.c"}]',
-        '[{"directory": "/", "file": "a.c"}]',
-        '[{"directory": "/", "file": "a.c", "arguments": [3]}]',
-        '[{"directory": "/", "file": "a.c", "command": "cc \'open"}]',
-    ],
-)
+ROW = {"directory": "/", "file": "a.c"}
+DAMAGED = ["[", ROW, [3], [{"file": "a.c", "command": "cc a.c"}], [ROW], [ROW | {"arguments": [3]}]]
+
+
+@pytest.mark.parametrize("content", [*DAMAGED, [ROW | {"command": "cc 'open"}]])
 def test_a_damaged_database_is_refused_in_words(project, find, content):
-    (project / "build" / "compile_commands.json").write_text(content)
+    text = content if isinstance(content, str) else json.dumps(content)
+    (project / "build" / "compile_commands.json").write_text(text)
     with refuses(InputError, "source a", "compile_commands.json", "not a compilation database"):
         find(folder=str(project), commands="build/compile_commands.json")

@@ -105,23 +105,6 @@ def test_a_plot_shows_the_curve_its_crossovers_and_what_training_saw(curves):
         assert [(box.x0, box.x1) for box in grey] == [pytest.approx((curve.seen[1], curve.transfer_bytes[-1]))]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "labels"),
-    [
-        (None, ["1 KiB", "32 KiB", "1 MiB", "32 MiB", "1 GiB"]),
-        ([2.0**20, 2.0**26], ["1 MiB", "2 MiB", "4 MiB", "8 MiB", "16 MiB", "32 MiB", "64 MiB"]),
-        ([1e6, 1.2e6], ["977 KiB", "1.04 MiB", "1.14 MiB"]),
-    ],
-)
-def test_axes_have_several_labels_in_units(sizes, labels):
-    axes = Figure().add_subplot()
-    ncc.predict_device(KERNELS)[0].curve(sizes).plot(axes=axes)
-    assert [label.get_text() for label in axes.get_xticklabels()] == labels
-    ratios = [label.get_text() for label in axes.get_yticklabels()]
-    assert "1×" in ratios
-    assert len(ratios) >= 3
-
-
 def test_plots_that_can_not_be_are_refused(curves, tmp_path):
     with refuses(InputError, "plot", "axes"):
         curves[0].plot()

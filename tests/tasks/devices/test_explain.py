@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -120,15 +119,3 @@ def test_a_copy_of_an_answer_equals_it_and_can_not_be_asked_on(nested):
         with refuses(InputError, "copy", "predict_device"):
             ask()
     assert len(pickle.dumps(answer)) < 10_000  # the kernel is left out
-
-
-def test_text_has_the_lines_that_move_the_answer(nested):
-    explanation = ncc.predict_device(nested)[0].explain()
-    shown = [line for line in str(explanation).splitlines() if "x towards " in line]
-    strong = [line for line in explanation.lines if abs(line.log_ratio_change) >= np.log(1.05)]
-    assert 0 < len(shown) == min(len(strong), 8) < len(explanation.lines)
-    for text, line in zip(shown, strong, strict=False):
-        assert f"line {line.line}" in text
-        assert text.endswith(f"{np.exp(abs(line.log_ratio_change)):.2f}x towards {line.favors}")
-    weak = replace(explanation, lines=explanation.lines[-1:])
-    assert "no line" in str(weak)

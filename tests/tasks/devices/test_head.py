@@ -1,9 +1,7 @@
 """Device heads: what they learn, how they widen, and that files keep them."""
 
 import dataclasses
-from typing import Any
 
-import numpy as np
 import pytest
 
 import ncc
@@ -91,30 +89,6 @@ def test_a_kernel_unlike_all_others_is_said_to_be_so(head):
     text = b"__kernel void k(__global float* a, int n) { int i = get_global_id(0); a[i] = a[i] + 2; }"
     [near] = ncc.predict_device(text, global_size=1 << 20, wgsize=64, head=head, options=options)
     assert near.interval[1] / near.interval[0] < answer.interval[1] / answer.interval[0]
-
-
-@pytest.mark.parametrize("model", ["gp", pytest.param("trees", marks=pytest.mark.full), "lstm"])
-def test_files_keep_a_head(table, tmp_path, model):
-    head: Any = train_devmap(tmp_path / "h", tables=[table], model=model)
-    kernel = table.with_name("k3.cl")
-    made, read = (ncc.predict_device(kernel, global_size=1 << 18, head=each)[0] for each in (head, tmp_path / "h"))
-    assert made.speedup_gpu_over_cpu == pytest.approx(read.speedup_gpu_over_cpu, rel=0.05)
-    if model == "lstm":
-        with refuses(InputError, "embedding"):
-            dataclasses.replace(head, embedding_id=None)
-
-
-def test_models_say_what_constants_of_the_devices_leave(table, head):
-    """Eight kernels at times that constants explain: nothing is left to learn, and their say is kept."""
-    [expert] = head.experts
-    assert expert.is_residual
-    bare = dataclasses.replace(expert.model, weights=np.zeros_like(expert.model.weights), base=np.zeros(2))
-    only = dataclasses.replace(head, experts=(dataclasses.replace(expert, model=bare, blend_range=(1e5, 2e5)),))
-    for size in (1 << 12, 1 << 20):
-        [answer] = ncc.predict_device(table.with_name("k3.cl"), global_size=size, head=only)
-        [learnt] = ncc.predict_device(table.with_name("k3.cl"), global_size=size, head=head)
-        for device, (time, *_) in (answer.times_ms or {}).items():
-            assert time == pytest.approx((learnt.times_ms or {})[device][0], rel=0.5)
 
 
 def test_three_devices(table, tmp_path):

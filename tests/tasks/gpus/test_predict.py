@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.errors import InputError
-from tests.support.refuses import refuses
 from tests.support.verbs import run_here
 
 _SAMPLE = Path(__file__).parents[3] / "datasets" / "gpu" / "diffusion.cu"
@@ -35,21 +33,6 @@ def test_another_card_is_extrapolated(step):
     assert other.extrapolated
     assert other.time_ms < step.time_ms
     assert np.divide(*other.interval_ms[::-1]) > np.divide(*step.interval_ms[::-1])
-
-
-@pytest.mark.parametrize(
-    ("given", "nouns"),
-    [
-        ({"kernel": "stop"}, ("'stop'", "step")),
-        ({"grid": [0]}, ("grid size x is 0",)),
-        ({"block": [64, 32]}, ("2,048 threads",)),
-        ({"arguments": {"m": 1}, "kernel": "step"}, ("'m'", "n, rate, from, to")),
-        ({"gpu": "H1000"}, ("'H1000'", "H100")),
-    ],
-)
-def test_what_is_wrong_is_said(given, nouns):
-    with refuses(InputError, *nouns):
-        ncc.predict_gpu(_SAMPLE, **{"grid": [1024], "block": [256], **given})
 
 
 _CODE = b"""

@@ -75,13 +75,6 @@ def test_a_query_that_can_not_be_answered_says_why(made, tmp_path):
         made.search(types)
 
 
-def test_a_name_of_several_functions_asks_for_all_of_them(made, tmp_path):
-    query = tmp_path / "query.cpp"
-    query.write_text("namespace ns { int g(int a) { return a; } }\nint g(float *a) { return *a > 0; }\n")
-    assert [result.query.demangled for result in made.search(query, function="g")] == ["ns::g(int)", "g(float*)"]
-    assert [result.query.function for result in made.search(query, function="ns::g")] == ["_ZN2ns1gEi"]
-
-
 def test_groups_hold_copies_and_leave_small_functions_out(made):
     groups = made.duplicates(0.9)
     ((group,), threshold) = groups, groups.threshold
@@ -151,15 +144,6 @@ def test_files_of_other_folders_stay(code, tmp_path):
     with refuses(InputError, "other"):
         ncc.index(other, folder)
     assert len(ncc.load_index(folder)) == 4
-
-
-def test_an_index_depends_on_options_and_not_on_workers(code, tmp_path):
-    serial = ncc.index(code, tmp_path / "serial")
-    processes = ncc.index(code, tmp_path / "processes", jobs=2)
-    assert processes.store.functions.equals(serial.store.functions)
-    assert np.array_equal(processes.vectors, serial.vectors)
-    again = ncc.index(code, tmp_path / "serial", options=ncc.CompileOptions(optimization="0"))
-    assert again.report.num_updated == 3
 
 
 def test_an_index_keeps_the_encoder_that_it_was_given(code, tmp_path):
