@@ -72,7 +72,6 @@ def test_long_blocks_of_a_page_do_what_it_shows(page, folder):
 NOT_RUN = {
     ("README.md", "installs a fresh environment, as .ci/run does"),
     ("CONTRIBUTING.md", "installs a fresh environment, as .ci/run does"),
-    ("docs/howto/cluster.md", "needs a Dask cluster"),
     ("docs/howto/cluster.md", "needs POJ-104 and half an hour"),
     ("docs/howto/cluster.md", "needs a cluster with SLURM"),
     ("docs/commands.md", "needs poj104 and source packages, and compiles for half an hour"),
