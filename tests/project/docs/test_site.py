@@ -36,19 +36,31 @@ def test_pages_load_nothing_from_elsewhere(site):
     assert found == set()
 
 
-def test_the_reference_has_every_public_name(site):
-    page = (site / "api.html").read_text(encoding="utf-8")
+def test_the_reference_has_every_public_name_once(site):
+    pages = "".join(
+        path.read_text(encoding="utf-8") for part in ("python", "commands") for path in (site / part).iterdir()
+    )
     public = [
         name for name in ncc.__all__ if inspect.isfunction(getattr(ncc, name)) or inspect.isclass(getattr(ncc, name))
     ]
     assert len(public) > 40
-    assert [name for name in public if not re.search(rf'id="[\w.]+\.{name}"', page)] == []
+    counts = {name: len(re.findall(rf'id="[\w.]+\.{name}" class="doc', pages)) for name in public}
+    assert {name: count for name, count in counts.items() if count != 1} == {}
 
 
-def test_every_command_has_its_options(site):
-    page = (site / "commands.html").read_text(encoding="utf-8")
-    assert page.count("Usage: ncc ") == len(re.findall(r"<h3 ", page))
-    assert "<!-- options" not in page
+@pytest.mark.parametrize(
+    ("verb", "key", "unit"),
+    [("predict-device", "times_ms", "in ms"), ("predict-gpu", "interval_ms", "80 %"), ("embed", "vectors", "numbers")],
+)
+def test_pages_of_commands_have_options_and_keys(site, verb, key, unit):
+    page = (site / "commands" / f"{verb}.html").read_text(encoding="utf-8")
+    assert f"Usage: ncc {verb} " in page
+    assert re.search(rf"<code>{key}</code></td>\s*<td>[^\n]*{unit}", page)
+
+
+def test_search_reaches_every_command(site):
+    found = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    assert [path.name for path in (ROOT / "docs/commands").glob("*.md") if path.stem not in found] == []
 
 
 def test_pages_of_the_repository_and_files_that_they_link_are_there(site):
