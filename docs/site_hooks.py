@@ -117,7 +117,7 @@ _KEYS = {
 }
 """Meanings of keys that no result class declares."""
 _RESULTS = {"embed": "EmbeddedModule", "search": "SearchResult"}
-_OBJECTS = ("classes", "explanation", "kernels", "matches", "query")
+_OBJECTS = ("classes", "explanation", "kernels", "matches")
 """Keys that hold objects, whose keys are listed too."""
 
 _ORIGINS = {place: origin for origin, place in PAGES.items()}
@@ -259,7 +259,8 @@ def _options(verb: str) -> str:
         if record and parameter.name != "help":
             rows[parameter.name.startswith("options__")].append((f"`{record[0]}`", record[1]))
     text = f"```text\n{command.get_usage(context)}\n```\n\n"
-    text += _table(("option", "effect"), rows[False])
+    if rows[False]:
+        text += _table(("option", "effect"), rows[False])
     if rows[True]:
         nested = _table(("option", "effect"), rows[True]).replace("\n", "\n    ")
         text += f'\n\n??? abstract "Options for compiling"\n\n    {nested}'

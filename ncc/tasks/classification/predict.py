@@ -42,7 +42,8 @@ class ClassPrediction(Summarized):
         classes: The most probable classes, best first; probabilities are calibrated on held-out programs.
         is_known: False if no class fits: the program is less like the best one than 99 % of the programs of known
             classes are like theirs.
-        compiled_as: How the source compiled, "IR" for IR; see `ncc.ir.frontend.snippets.compile_program`.
+        compiled_as: How the source compiled: "unchanged", "with headers" in its language, as "C89" or "C++" with
+            headers, or "patched" further; "IR" for IR.
         levels: Optimization levels that were read; none for IR, which is read as it is.
         num_statements: Statements that were read, at all levels.
         unknown_rate: Fraction of them that backed off in the embedding.

@@ -69,7 +69,7 @@ class GpuPrediction(Summarized):
         data_dependent_loops: Locations of loops whose trip count depends on data, assumed 8, with the file if it is
             not the source.
         roofline_ms: Time of each part of the work at the card's peaks.
-        lower_bounds_ms: Lower bounds of the time by cause; see `ncc.tasks.gpus.features.time_bounds`.
+        lower_bounds_ms: Lower bounds of the time by cause: launch overhead, bandwidth, compute and chain.
         assumed_lower_bounds_ms: Lower bounds if the inferred arguments are right: the time is not below them, but the
             interval's lower end may be.
         raised_to: The bound that the time was raised to; empty if the learned time is above all.
