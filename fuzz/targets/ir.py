@@ -16,7 +16,7 @@ from ncc.errors import IRError
 from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.programs.table import describe_program
-from ncc.system.files.archives import list_members, read_member
+from ncc.system.files.archives import list_members
 from ncc.tasks.coarsening.features import divergent_share
 from ncc.tasks.devices.features import kernel_features
 
@@ -102,8 +102,11 @@ def archives() -> list[bytes]:
 
 def _list(data: bytes) -> None:
     file = io.BytesIO(data)
-    for member in list_members(file, "lib.a"):
-        assert len(read_member(file, "lib.a", member.name)) == member.size
+    members = list_members(file, "lib.a")
+    assert len({member.name for member in members}) == len(members)
+    for member in members:
+        file.seek(member.offset)
+        assert len(file.read(member.size)) == member.size
 
 
 def _mutate_archive(dice: random.Random, seeds: Sequence[bytes]) -> bytes:

@@ -193,7 +193,7 @@ def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
     """Return the folder that a path was found in, if it was."""
     if not isinstance(source, InputFile) or source.folder is None:
         return ()
-    refuse_link_out(source, source.folder)
+    refuse_link_out(split_member(source)[0], source.folder)
     return (source.folder,)
 
 

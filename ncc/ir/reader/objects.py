@@ -5,7 +5,7 @@ from io import BytesIO
 from pathlib import Path
 
 from ncc.errors import InputError
-from ncc.system.files.archives import ARCHIVE_MAGICS, list_members, split_member
+from ncc.system.files.archives import ARCHIVE_MAGICS, find_members, list_members, split_member
 from ncc.system.files.reading import open_input
 
 IR_EXTENSIONS = frozenset({".ll", ".bc", ".o", ".a"})
@@ -62,7 +62,7 @@ def modules_of(path: str | os.PathLike[str], folder: str | os.PathLike[str] | No
         with open_input(path, folder) as file:
             if Path(name).suffix == ".o":
                 return [name] if holds_bitcode(file.read()) else []
-            for member in list_members(file, name):
+            for member in find_members(file, name).values():
                 file.seek(member.offset)
                 if holds_bitcode(file.read(member.size)):
                     modules.append(f"{name}({member.name})")

@@ -56,7 +56,8 @@ def open_input(
     """Open a file that must lie in a folder, if one is given, and check what was opened, as links may change."""
     name = os.fspath(path)
     try:
-        with os.fdopen(os.open(name, os.O_RDONLY) if folder is None else _open_inside(name, folder), "rb") as file:
+        flags = os.O_RDONLY | (0 if may_be_pipe else os.O_NONBLOCK)  # a pipe would wait for a writer
+        with os.fdopen(os.open(name, flags) if folder is None else _open_inside(name, folder), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) and not (may_be_pipe and folder is None):
                 raise InputError(f"{name}: is a pipe or a device, not a file")

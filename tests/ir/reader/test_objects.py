@@ -43,6 +43,10 @@ def _archive(members: dict[str, bytes]) -> bytes:
     for name, data in members.items():
         short = f"{name}/" if len(name) < 16 else f"/{names.index(name.encode())}"
         entries.append((short.encode(), data))
+    return _written(entries)
+
+
+def _written(entries: list[tuple[bytes, bytes]]) -> bytes:
     parts = [b"%-48s%-10d`\n" % (name, len(data)) + data + b"\n" * (len(data) % 2) for name, data in entries]
     return b"!<arch>\n" + b"".join(parts)
 
@@ -115,9 +119,51 @@ def test_an_archive_of_one_module_is_that_module(tmp_path, objects):
     assert ncc.embed(path).module.function_names == ("add",)
 
 
-def test_members_of_one_name_are_numbered(objects):
-    twice = _archive({"a.o": objects["add.o"]}) + _archive({"a.o": b"x"})[8:]
-    assert [member.name for member in list_members(io.BytesIO(twice), "lib.a")] == ["a.o", "a.o#2"]
+MEMBERS = {
+    "of one name": (["a.o", "a.o"], ["a.o", "a.o#2"]),
+    "of one name, and one that is called like a number": (["a.o", "a.o#2", "a.o"], ["a.o", "a.o#2", "a.o#3"]),
+    "of one name, the numbers before them": (["a.o#3", "a.o#2", "a.o", "a.o"], ["a.o#3", "a.o#2", "a.o", "a.o#4"]),
+    "without a name": (["", "b.o", ""], ["", "b.o", "#2"]),
+    "with folders": (["x/a.o", "../../a.o", "y/"], ["x/a.o", "../../a.o", "y/"]),
+    "with brackets": (["f(x).o", "x.a(y).o", "(", ")"], ["f(x).o", "x.a(y).o", "(", ")"]),
+    "with lines and blanks": (["a b.o", " ", "[a]*"], ["a b.o", " ", "[a]*"]),
+}
+
+
+@pytest.mark.parametrize("kind", MEMBERS)
+@pytest.mark.parametrize("folder", [".", "dir.a(1)"])
+def test_each_member_is_found_by_its_name(tmp_path, kind, folder):
+    given, names = MEMBERS[kind]
+    table = "".join(f"{name}/\n" for name in given).encode()
+    entries, place = [(b"//", table)], 0
+    for number, name in enumerate(given):
+        entries.append((b"/%d" % place, b"BC\xc0\xde%d" % number))
+        place += len(name) + 2
+    path = tmp_path / folder / "lib.a"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(_written(entries))
+    items = find_inputs([str(path.parent)])
+    assert [item.name for item in items] == [f"{path}({name})" for name in names]
+    for number, item in enumerate(items):
+        assert read_input(item.source) == read_input(item.name) == b"BC\xc0\xde%d" % number
+        with refuses(IRError, "LLVM", "bitcode"):
+            load_module(item.source)
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="the system does not count what is read")
+def test_what_is_read_of_an_archive_grows_with_its_members(tmp_path):
+    def bytes_read() -> int:
+        return int(Path("/proc/self/io").read_text().split()[1])
+
+    costs = []
+    for number in (500, 2000):
+        path = tmp_path / f"{number}.a"
+        path.write_bytes(_written([(b"%d.o/" % index, b"BC\xc0\xde%4d" % index) for index in range(number)]))
+        before = bytes_read()
+        items = find_inputs([str(path)])
+        assert [read_input(item.source)[4:] for item in items] == [b"%4d" % index for index in range(number)]
+        costs.append(bytes_read() - before)
+    assert costs[1] < 5 * costs[0]
 
 
 @pytest.mark.parametrize(
