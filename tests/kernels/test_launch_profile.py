@@ -1,6 +1,7 @@
 """What kernels do at a launch: counts, trips of loops, guessed arguments, and what is refused."""
 
 import gc
+from pathlib import Path
 
 import pytest
 
@@ -9,48 +10,18 @@ from ncc.errors import InputError
 from tests.rooms import Execution
 from tests.support.refuses import refuses
 
-_SOURCE = b"""
-__global__ void strided(int n, const float *x, float *y) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = x[i] * x[i];
-}
-__global__ void pairs(int n, const float4 *p, float *f) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  float sum = 0;
-  for (int j = 0; j < n; j++) sum += p[j].x * p[i].x;
-  f[i] = sum;
-}
-__global__ void rows(const int *start, const float *x, float *y) {
-  float sum = 0;
-  for (int k = start[threadIdx.x]; k < start[threadIdx.x + 1]; k++) sum += x[k];
-  y[threadIdx.x] = sum;
-}
-__global__ void tree(float *x) {
-  __shared__ float part[256];
-  part[threadIdx.x] = x[threadIdx.x];
-  for (int half = blockDim.x / 2; half > 0; half >>= 1) {
-    __syncthreads();
-    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
-  }
-  if (threadIdx.x == 0) x[blockIdx.x] = part[0];
-}
-template <typename T, int times> __global__ void scale(T *x) {
-  for (int i = 0; i < times; i++) x[threadIdx.x + i * 3] *= times;
-}
-template __global__ void scale<float, 3>(float *);
-template __global__ void scale<double, 300>(double *);
-"""
 _CUDA = ncc.CompileOptions(language="cuda")
+_LAUNCHES, _CONDITIONS = (Path(__file__).parent / name for name in ("launches.cu", "conditions.cu"))
 
 
 def _profile(kernel, grid=(1024,), block=(256,), **arguments):
-    (found,) = ncc.profile(_SOURCE, grid=grid, block=block, kernel=kernel, arguments=arguments, options=_CUDA)
+    (found,) = ncc.profile(_LAUNCHES, grid=grid, block=block, kernel=kernel, arguments=arguments)
     return found
 
 
 def test_nothing_of_a_kernel_is_kept_once_it_is_counted():
     """The values of its threads take tens of megabytes."""
-    ncc.profile(_SOURCE, grid=(4,), block=(64,), kernel="pairs", options=_CUDA)
+    ncc.profile(_LAUNCHES, grid=(4,), block=(64,), kernel="pairs")
     gc.collect()
     assert not any(type(one) is Execution for one in gc.get_objects())
 
@@ -89,7 +60,7 @@ def test_kernels_go_by_name_and_template_arguments():
     assert _profile("scale<double, 300>").loops[0].trip_count == 300
     assert _profile("_Z5scaleIfLi3EEvPT_").name == "_Z5scaleIfLi3EEvPT_"
     assert _profile("void scale<float, (int)3>(T1 *)").summary().subject == "void scale<float, 3>(float*)"
-    found = ncc.profile(_SOURCE, grid=(1,), block=(32,), kernel="scale", options=_CUDA)
+    found = ncc.profile(_LAUNCHES, grid=(1,), block=(32,), kernel="scale")
     assert [one.loops[0].trip_count for one in found] == [3, 300]
 
 
@@ -151,24 +122,8 @@ def test_kernels_counted_by_hand(source, kind, expected):
     assert found.per_thread[kind] == expected
 
 
-_BLOCKS = b"""
-__global__ void twice(float *p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] *= 2; }
-__global__ void seventh(float *p, int n) { if (blockIdx.x == 7) for (int j = 0; j < n; j++) p[threadIdx.x] *= 2; }
-__global__ void first(float *p) { if (blockIdx.x * blockDim.x + threadIdx.x == 0) p[0] *= 2; }
-__global__ void odd(float *p) { if (blockIdx.x & 1) p[threadIdx.x] *= 2; }
-__global__ void triangle(float *p) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  for (int j = 0; j < i; j++) p[i] *= 2;
-}
-__global__ void picture(float *p, int w, int h) {
-  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x < w && y < h) p[y * w + x] *= 2;
-}
-"""
-
-
 def _blocks(kernel, grid, block=(256,), **arguments):
-    (found,) = ncc.profile(_BLOCKS, grid=grid, block=block, kernel=kernel, arguments=arguments, options=_CUDA)
+    (found,) = ncc.profile(_CONDITIONS, grid=grid, block=block, kernel=kernel, arguments=arguments)
     return found
 
 

@@ -2,69 +2,19 @@
 
 import re
 
+import pytest
+
 from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_device_code, compile_source, find_compiler
 from tests.support.refuses import refuses
-
-_HOST = """
-#include <cublas_v2.h>
-#include <thrust/device_vector.h>
-template <class T, int N> __global__ void scale(T *p) { p[threadIdx.x] *= N; }
-int main() {
-  cublasHandle_t handle;
-  cublasCreate(&handle);
-  thrust::device_vector<float> d(10);
-  thrust::sort(d.begin(), d.end());
-  scale<float, 4><<<1, 2>>>(thrust::raw_pointer_cast(d.data()));
-  scale<double, 8><<<1, 2>>>(nothing.p);
-  if (cublasDestroy(handle)) return 1;
-}
-"""
-_DEVICE = """
-#include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
-#include <cub/cub.cuh>
-#include <cuComplex.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <curand_kernel.h>
-#include <thrust/complex.h>
-namespace cg = cooperative_groups;
-texture<float, 2, cudaReadModeElementType> image;
-__global__ void __launch_bounds__(256, 2) all(half2 *x, half *y, float *z, cudaTextureObject_t t) {
-  extern __shared__ float dynamic[];
-  auto block = cg::this_thread_block();
-  cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
-  cg::thread_block_tile<32, cg::thread_block> same = warp;
-  same.sync();
-  curandState s;
-  curand_init(1, block.thread_rank(), 0, &s);
-  typedef cub::BlockReduce<float, 256> Reduce;
-  __shared__ Reduce::TempStorage storage;
-  float v = __half2float(y[0]) + tex2D(image, 1.f, 2.f) + tex1Dfetch<float>(t, 3) + curand_normal(&s);
-  v = Reduce(storage).Sum(v);
-  dynamic[threadIdx.x] = v;
-  block.sync();
-  x[0] = __hfma2(x[1], x[2], __hmul2(x[3], x[4]));
-  y[4] = hexp(y[5]) * (half)2.0f;
-  z[0] = cg::reduce(warp, v, cg::plus<float>()) + cuCabsf(cuCmulf(make_cuComplex(1, v), make_cuComplex(v, 2)));
-  thrust::complex<float> c(v, 1);
-  z[1] = (c * c).real() + abs(c) + __shfl_down(v, 1) + min(threadIdx.x, 5);
-  __nv_bfloat16 b = __float2bfloat16(v);
-  z[2] = __bfloat162float(b * b) + dynamic[5] + __ldg(z + 7);
-  if (__any_sync(~0u, v > 1)) atomicAdd(z + 3, v);
-}
-"""
 
 
 def _kernels(ir: bytes) -> list[str]:
     return re.findall(r"^define [^\n@]*ptx_kernel [^\n@]*@(\w+)\(", ir.decode(), re.MULTILINE)
 
 
-def test_host_code_that_does_not_compile_costs_no_kernel(tmp_path):
-    path = tmp_path / "host.cu"
-    path.write_text(_HOST)
-    compiled = compile_source(path)
+def test_host_code_that_does_not_compile_costs_no_kernel(sources):
+    compiled = compile_source(sources / "host_code.cu")
     assert _kernels(compiled.ir) == ["_Z5scaleIfLi4EEvPT_", "_Z5scaleIdLi8EEvPT_"]
     assert compiled.skipped_functions == ()
     assert compiled.empty_headers == ("cublas_v2.h", "thrust/device_vector.h")
@@ -83,14 +33,20 @@ def test_kernels_that_a_macro_of_unknown_tests_launches_are_instantiated(tmp_pat
     assert compiled.skipped_functions == ()
 
 
-def test_what_kernels_use_of_nvidias_libraries_is_there(tmp_path):
-    path = tmp_path / "device.cu"
-    path.write_text(_DEVICE)
-    compiled = compile_source(path)
+@pytest.mark.parametrize(
+    ("name", "num_kernels", "held"),
+    [
+        ("libraries.cu", 1, [b"__nv_tex_fetch", b"load half"]),
+        ("blocks.cu", 3, []),
+        # a saturated number, each lane alone
+        ("tensor_cores.cu", 2, [b"store i32 65535128,", b"call void @ncc_mma_sync", b"ptx_kernel void @_Z6narrow"]),
+    ],
+)
+def test_what_kernels_use_of_nvidias_libraries_is_there(sources, name, num_kernels, held):
+    compiled = compile_source(sources / name)
     assert compiled.skipped_functions == ()
-    assert len(_kernels(compiled.ir)) == 1
-    assert b"__nv_tex_fetch" in compiled.ir
-    assert b"load half" in compiled.ir
+    assert len(_kernels(compiled.ir)) == num_kernels
+    assert [text for text in held if text not in compiled.ir] == []
 
 
 def test_a_function_of_the_device_is_there_whole_or_left_out_with_its_reason(tmp_path, caplog):
@@ -106,27 +62,8 @@ def test_a_function_of_the_device_is_there_whole_or_left_out_with_its_reason(tmp
     assert "bad does not compile, and is left out: use of undeclared identifier 'lost'" in caplog.text
 
 
-def test_what_is_left_out_leaves_whole_branches_and_classes():
-    source = b"""
-    #include <library.h>
-    struct Policy {
-      enum { SIZE = Library::SIZE, TWICE = 2 * SIZE };
-      struct Inner { enum { LAST = Library::LAST }; };
-    };
-    __global__ void good(int *p) { p[0] = 1; }
-    __attribute__((global)) __attribute__((launch_bounds(int((1) ? int(sizeof(char)) : int(sizeof((int)))))))
-    void bad(int *p) { p[0] = nothing; }
-    int main(int n, char **) {
-      if (n == 1) n = 2;
-      else if (n == 2) library::call();
-      else if (library::is_three(n)) n = 4;
-      else good<<<1, library::size()>>>(0);
-      if (n == 5) library::call();
-      else n = 6;
-      return n;
-    }
-    """
-    found = compile_source(source, CompileOptions(language="cuda"))
+def test_what_is_left_out_leaves_whole_branches_and_classes(sources):
+    found = compile_source(sources / "left_out.cu")
     assert _kernels(found.ir) == ["_Z4goodPi"]
     assert [name for name, _ in found.skipped_functions] == ["bad"]
 
@@ -204,92 +141,6 @@ def test_c_plus_plus_with_hips_header_is_device_code(tmp_path):
     )
     found = compile_source(file)
     assert b"ptx_kernel void @_Z5scalePf" in found.ir
-
-
-def test_blocks_of_cub_and_the_rest_of_libcu_are_there():
-    source = b"""
-    #include <cooperative_groups.h>
-    #include <cub/cub.cuh>
-    #include <cuda/atomic>
-    #include <cuda/pipeline>
-    #include <cuda/std/limits>
-    #include <cuda_fp8.h>
-    template <class K> __global__ void __cluster_dims__(2, 1, 1) sort(K *keys, int *values, int *counts) {
-      typedef cub::BlockRadixSort<K, 128, 4, int> Sort;
-      typedef cub::BlockScan<int, 128> Scan;
-      typedef cub::BlockExchange<int, 128, 4> Exchange;
-      typedef cub::BlockHistogram<int, 128, 4, 256, cub::BLOCK_HISTO_ATOMIC> Histogram;
-      typedef cub::BlockDiscontinuity<int, 128> Heads;
-      __shared__ union {
-        typename Sort::TempStorage sort;
-        typename Scan::TempStorage scan;
-        typename Exchange::TempStorage exchange;
-        typename Histogram::TempStorage histogram;
-        typename Heads::TempStorage heads;
-      } storage;
-      K key[4];
-      int value[4], heads[4], all;
-      for (int i = 0; i < 4; i++) key[i] = keys[threadIdx.x * 4 + i], value[i] = i;
-      Sort(storage.sort).SortDescending(key, value, 0, 12);
-      Exchange(storage.exchange).BlockedToStriped(value);
-      Scan(storage.scan).ExclusiveScan(value, value, 0, cub::Max(), all);
-      Scan(storage.scan).InclusiveSum(value[0], value[1]);
-      Histogram(storage.histogram).Histogram(value, counts);
-      Heads(storage.heads).FlagHeads(heads, value, cub::Inequality());
-      for (int i = 0; i < 4; i++) keys[threadIdx.x * 4 + i] = key[i], values[threadIdx.x * 4 + i] = value[i] + heads[i];
-    }
-    __global__ void copy(float *to, const float *from, int *count, __half2 *halves, __nv_fp8x2_storage_t *eighths) {
-      __shared__ float part[256];
-      auto block = cooperative_groups::this_thread_block();
-      auto cluster = cooperative_groups::this_cluster();
-      auto pipe = cuda::make_pipeline();
-      pipe.producer_acquire();
-      cuda::memcpy_async(block, part, from, cuda::aligned_size_t<16>(sizeof(part)), pipe);
-      pipe.producer_commit();
-      pipe.consumer_wait();
-      cuda::atomic_ref<int, cuda::thread_scope_device>(*count).fetch_add(1, cuda::memory_order_relaxed);
-      __shared__ cuda::atomic<unsigned, cuda::thread_scope_block> in_block;
-      if (threadIdx.x == 0) in_block = 0;
-      block.sync();
-      count[1] = in_block++ + __half2float(halves[2].x);
-      to[threadIdx.x] = *cluster.map_shared_rank(part, 1) + cuda::std::numeric_limits<float>::max();
-      eighths[0] = __nv_cvt_halfraw2_to_fp8x2(__habs2(halves[0]), __NV_SATFINITE, __NV_E4M3);
-      halves[1] = __nv_cvt_fp8x2_to_halfraw2(eighths[1], __NV_E4M3);
-    }
-    template __global__ void sort(float *, int *, int *);
-    template __global__ void sort(unsigned char *, int *, int *);
-    """
-    found = compile_source(source, CompileOptions(language="cuda"))
-    assert found.skipped_functions == ()
-    assert len(_kernels(found.ir)) == 3
-
-
-def test_tensor_cores_small_floats_and_numbers_in_words_are_there():
-    source = b"""
-    #include <cuda_fp8.h>
-    #include <mma.h>
-    using namespace nvcuda;
-    __global__ void product(const half *a, const half *b, float *c) {
-      wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> x;
-      wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> y;
-      wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
-      wmma::fill_fragment(sum, 0.0f);
-      wmma::load_matrix_sync(x, a, 16);
-      wmma::load_matrix_sync(y, b, 16);
-      wmma::mma_sync(sum, x, y, sum);
-      wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
-    }
-    __global__ void narrow(__nv_fp8_e4m3 *p, half2 *h, unsigned int *words) {
-      p[0] = __nv_fp8_e4m3(static_cast<float>(p[1]) * 2);
-      words[0] = __vmaxs4(words[1], words[2]) + __hgt2_mask(h[0], h[1]);
-      if (__hbge2(h[0], h[1])) h[2] = __hlt2(h[0], h[1]);
-      words[3] = __vsubss4(0x80u, 0x01u) + 1000 * __vaddus2(0xfffeu, 9u);
-    }
-    """
-    ir = compile_source(source, CompileOptions(language="cuda")).ir
-    assert b"store i32 65535128," in ir  # saturated, each lane alone
-    assert b"call void @ncc_mma_sync" in ir
-    assert b"ptx_kernel void @_Z6narrow" in ir
 
 
 def test_time_that_is_up_is_no_verdict_on_the_source() -> None:

@@ -9,6 +9,7 @@ import ncc
 from tests.support.verbs import run_here
 
 _SAMPLE = Path(__file__).parents[3] / "datasets" / "gpu" / "diffusion.cu"
+_BOUNDS = Path(__file__).parent / "bounds.cu"
 
 
 @pytest.fixture(scope="module")
@@ -35,33 +36,8 @@ def test_another_card_is_extrapolated(step):
     assert np.divide(*other.interval_ms[::-1]) > np.divide(*step.interval_ms[::-1])
 
 
-_CODE = b"""
-__global__ void triad(const double *a, const double *b, double *c, double s, size_t n) {
-  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-  if (i < n) c[i] = a[i] + s * b[i];
-}
-__global__ void nothing() {}
-__global__ void alone(float *a, int n) {
-  if (blockIdx.x * blockDim.x + threadIdx.x == 0) for (int i = 1; i < n; i++) a[i] = a[i - 1] * 0.5f + a[i];
-}
-__global__ void again(const float *a, float *c, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  float s = 0;
-  for (int k = -4; k <= 4; k++) s += a[(i + k) % 1000];
-  c[i] = s;
-}
-__global__ void product(const float *a, const float *b, float *c, int n) {
-  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  float s = 0;
-  for (int k = 0; k < n; k++) s += a[y * n + k] * b[k * n + x];
-  c[y * n + x] = s;
-}
-"""
-_CUDA = ncc.CompileOptions(language="cuda")
-
-
 def _predict(kernel, grid, block=(256,), **arguments):
-    (answer,) = ncc.predict_gpu(_CODE, kernel=kernel, grid=grid, block=block, arguments=arguments, options=_CUDA)
+    (answer,) = ncc.predict_gpu(_BOUNDS, kernel=kernel, grid=grid, block=block, arguments=arguments)
     return answer
 
 
