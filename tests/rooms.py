@@ -198,7 +198,7 @@ from ncc.tasks.search.calibration import (
     save_calibration,
     shipped_calibration,
 )
-from ncc.tasks.search.pages import side_by_side, similar_page, source_lines
+from ncc.tasks.search.pages import similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store
 from ncc.verbs.embed import save_vectors
 from ncc.verbs.vectors import EmbeddedModule

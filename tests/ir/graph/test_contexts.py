@@ -53,14 +53,6 @@ def test_modules_made_up(width: int, max_degree: int | None) -> None:
         check(graph, labels, width, max_degree)
 
 
-@pytest.mark.parametrize("max_degree", [0, 2, 5, 1000])
-@pytest.mark.parametrize("file", SMALL)
-def test_identifiers_of_more_statements_than_the_limit_connect_nothing(file: str, max_degree: int) -> None:
-    graph = build_xfg(read_module(IR / file))
-    for width in (1, 2, 3):
-        check(graph, graph.module.text_id.tolist(), width, max_degree)
-
-
 def test_a_hub_gives_no_square_of_pairs() -> None:
     body = "".join(f"  %l{i} = load i32, ptr @g\n" for i in range(200))
     graph = build_xfg(read_module(f"@g = global i32 0\ndefine void @f() {{\n{body}  ret void\n}}\n".encode()))

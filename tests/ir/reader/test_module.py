@@ -1,11 +1,9 @@
 """What a module says beside its statements: names, numbers, operands, sources, kernels, strings and outside names."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-import ncc
 from tests.rooms import OPCODES, Module, NodeKind, read_module
 
 FIXTURES = Path(__file__).parents[2] / "data" / "ir"
@@ -22,12 +20,6 @@ def first_operand(module: Module, statement: int) -> int:
 
 def labels_of(module: Module) -> list[str]:
     return [module.node_name(int(node)) for node in module.basic_block_label]
-
-
-def test_opcodes_stand_in_the_order_of_the_header() -> None:
-    header = (Path(ncc.__file__).parent / "ir" / "native" / "reader.h").read_text()
-    macro = header[header.index("#define OPCODES(X)") :].split("\n\n")[0]
-    assert tuple(re.findall(r"\bX\((\w+)\)", macro)) == OPCODES
 
 
 def test_values_of_operand_bundles_and_indices_that_are_computed_are_operands() -> None:

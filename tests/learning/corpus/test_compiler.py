@@ -71,16 +71,12 @@ def test_ir_that_is_a_link_out_of_its_folder_is_refused(compiler, tmp_path):
         compiler.ir_of(CorpusFile(str(folder / "x.ll"), "a", (), str(folder)))
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"optimization": "-O0"},
-        {"defines": ("A=1",)},
-        {"include_paths": ("/usr/include",)},
-        {"flags": ("-w",)},
-        {"language": "c++"},
-    ],
-)
+CHANGES = {
+    "optimization": "-O0", "defines": ("A=1",), "include_paths": ("/usr/include",), "flags": ("-w",), "language": "c++"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("changed", [{name: value} for name, value in CHANGES.items()])
 def test_other_options_are_compiled(source, compiler, no_compiler, changed):
     options = CompileOptions()
     compiler.ir_of(_file(source, options))

@@ -7,6 +7,7 @@ import pytest
 from ncc.errors import InputError
 from tests.rooms import Abstraction, Attempt, CompileOptions, Recipe, Source, load_recipe
 from tests.support.refuses import refuses
+from tests.support.text import rows
 
 CORPORA = Path(__file__).parents[3] / "datasets" / "corpora"
 RECIPES = sorted(CORPORA.rglob("*.toml"))
@@ -127,43 +128,10 @@ def test_recipes_that_include_each_other_are_refused(write, tmp_path):
         load_recipe(write(f"include = ['one.toml']\n{SOURCE}"))
 
 
-@pytest.mark.parametrize(
-    ("text", "nouns"),
-    [
-        (f"include = 'one.toml'\n{SOURCE}", ["include"]),
-        ("include = []", ["[[source]]"]),
-        ("name = ", ["TOML"]),
-        ("", ["[[source]]"]),
-        (f"colour = 3\n{SOURCE}", ["colour"]),
-        ("[[source]]\nname='a'", ["folder"]),
-        ("[[source]]\nfolder='a'", ["name"]),
-        (f"{SOURCE}pattern=['*']", ["source a", "pattern"]),
-        (f"{SOURCE}attempts=[{{std='c99'}}]", ["source a", "attempt", "std"]),
-        (f"{SOURCE}share=0", ["source a", "share", "0"]),
-        (f"{SOURCE}share=1.5", ["source a", "share", "1.5"]),
-        (f"{SOURCE}commands=['x']", ["source a", "commands"]),
-        (f"{SOURCE}optimization=[]", ["source a", "optimization"]),
-        (f"{SOURCE}patterns='*.c'", ["source a", "patterns"]),
-        (f"{SOURCE}defines=[1]", ["source a", "defines"]),
-        (f"{SOURCE}one_level=1", ["source a", "one_level"]),
-        (f"{SOURCE}attempts=[]", ["source a", "attempts"]),
-        (f"{SOURCE}attempts=['-w']", ["source a", "attempt", "-w"]),
-        (f"{SOURCE}attempts=[{{flags='-w'}}]", ["source a", "flags"]),
-        (f"{SOURCE}attempts=[{{header='none.h'}}]", ["source a", "none.h"]),
-        ("[source]\nname='a'\nfolder='b'", ["source"]),
-        (f"sources=[]\n{SOURCE}", ["sources"]),
-        (f"widths=[0]\n{SOURCE}", ["widths", "[0]"]),
-        (f"widths=[2, 9]\n{SOURCE}", ["widths", "[2, 9]"]),
-        (f"max_degree=1\n{SOURCE}", ["max_degree", "1"]),
-        (f"abstraction='published'\n{SOURCE}", ["abstraction", "published"]),
-        (f"abstraction={{keep_names=true}}\n{SOURCE}", ["abstraction", "keep_names"]),
-        (f"abstraction={{keep_callees='no'}}\n{SOURCE}", ["keep_callees"]),
-        (f"abstraction={{max_struct_fields=-1}}\n{SOURCE}", ["max_struct_fields", "-1"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "nouns"), rows("recipes.txt"))
 def test_what_is_refused_says_where_and_why(write, text, nouns):
-    path = write(text)
-    with refuses(InputError, path, *nouns):
+    path = write(text.replace("[SOURCE]\n", SOURCE).replace("[SOURCE]", SOURCE))
+    with refuses(InputError, path, *nouns.split(" | ")):
         load_recipe(path)
 
 

@@ -127,34 +127,6 @@ def test_batches_are_of_like_size_and_none_has_one_sample(number, size, expected
     assert sorted(map(len, data.batches(size, np.random.default_rng(0)))) == expected
 
 
-def _padding(data: SequenceData, batches: list[np.ndarray]) -> tuple[float, float]:
-    """Share of words that are padding, and of the largest batch's words that the smallest has."""
-    inputs = [data.batch(rows)[0] for rows in batches]
-    places, words = ([*map(count, inputs)] for count in (lambda one: one.words.numel(), lambda one: one.lengths.sum()))
-    return sum(places) / int(sum(words)) - 1, min(places) / max(places)
-
-
-def test_batches_of_like_numbers_of_words_are_hardly_padded():
-    lengths = np.random.default_rng(9).lognormal(4, 0.6, 2000).astype(int) + 1
-    sequences, label = Sequences.of([np.zeros(length, np.int64) for length in lengths]), np.arange(2000)
-    by_words, by_samples = (SequenceData(sequences, label, batch_by=batch_by) for batch_by in ("tokens", "samples"))
-    first, again, other, plain = (
-        data.batches(32, np.random.default_rng(seed))
-        for data, seed in ((by_words, 0), (by_words, 0), (by_words, 1), (by_samples, 0))
-    )
-    assert len(first) == len(plain) == 63
-    assert sorted(np.concatenate(first).tolist()) == label.tolist()
-    assert all(np.array_equal(one, same) for one, same in zip(first, again, strict=True))
-    same = {frozenset(rows.tolist()) for rows in first} & {frozenset(rows.tolist()) for rows in other}
-    assert len(same) < len(first) / 2  # a bucket of one batch stays as it is
-    shapes = [{tuple(by_words.batch(rows)[0].words.shape) for rows in batches} for batches in (first, other)]
-    assert len(shapes[0] | shapes[1]) < len(first)
-    (padded, even), (padded_plain, even_plain) = _padding(by_words, first), _padding(by_samples, plain)
-    assert padded < 0.1 < padded_plain
-    assert even > 2 * even_plain
-    assert by_words.digest() != by_samples.digest()
-
-
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 40])
 @pytest.mark.parametrize("size", [1, 2, 8, 100])
 def test_batches_by_words_have_two_samples_and_are_no_more_than_asked_for(number, size):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.errors import InputError
 from tests.rooms import (
     DEVICES,
     FACTORS,
@@ -19,7 +18,6 @@ from tests.rooms import (
     read_module,
     save_coarsening_head,
 )
-from tests.support.refuses import refuses
 
 OPENCL = ncc.CompileOptions(language="opencl")
 STRAIGHT = b"__kernel void scale(__global float *x) { x[get_global_id(0)] *= 2.0f; }"
@@ -34,14 +32,6 @@ def head(**changes: object) -> LineHead:
         "interval_quantiles": np.array([0.5, 1.25]),
     }
     return LineHead(**(parts | changes))
-
-
-def test_log_speedups_are_lines() -> None:
-    np.testing.assert_allclose(head().speedups(0.0, "new"), [1, 1.4, 1.6])
-    np.testing.assert_allclose(head().speedups(0.5, "old"), [1, 1.5 * np.exp(-0.3), 1.2 * np.exp(-0.5)])
-    np.testing.assert_allclose(head().speedups(1.0), [1, 1.45 * np.exp(-0.5), 0.01])  # never below
-    with refuses(InputError, "newest", "old, new"):
-        head().speedups(0.0, "newest")
 
 
 def test_a_constant_says_that_it_is_one(tmp_path) -> None:

@@ -13,10 +13,8 @@ import ncc
 from ncc.errors import InputError, OutputError
 from tests.rooms import PLATFORMS, load_device_head
 from tests.support.refuses import refuses
-from tests.support.verbs import run_here
 
 KERNELS = Path(__file__).parents[2] / "samples" / "two_kernels.cl"
-MAGIC = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
 @pytest.fixture(scope="module")
@@ -78,16 +76,6 @@ def test_it_crosses_where_the_speedup_passes_1():
 def test_sizes_that_do_not_ascend_are_refused(sizes):
     with refuses(InputError, "transfer", "ascending"):
         ncc.predict_device(KERNELS)[0].curve(sizes)
-
-
-@pytest.mark.parametrize("extension", MAGIC)
-def test_a_plot_is_written(curves, tmp_path, extension):
-    path = tmp_path / f"one{extension}"
-    curves[0].plot(path)
-    assert path.read_bytes().startswith(MAGIC[extension])
-    both = tmp_path / f"both{extension}"
-    assert run_here("predict-device", KERNELS, "--wgsize", "64", "--plot", both).code == 0
-    assert both.stat().st_size > path.stat().st_size
 
 
 def test_a_plot_shows_the_curve_its_crossovers_and_what_training_saw(curves):

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
-from tests.rooms import side_by_side, similar_page, source_lines
+from tests.rooms import similar_page, source_lines
 
 
 @pytest.fixture
@@ -32,15 +31,6 @@ def test_debug_information_can_not_have_other_files_read(pair, tmp_path):
         side = source_lines(replace(pair[1], source=str(secret), folder=folder))
         assert side.lines == ()
         assert "not among what was indexed" in side.note
-
-
-def test_a_terminal_shows_both(pair):
-    console = Console(width=160, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
-    console.print(side_by_side(*pair[:2]))
-    console.file.close()
-    text = console.export_text()
-    assert "int first_sum(const int *a, int n) {" in text
-    assert "int second_sum(const int *a, int n) {" in text
 
 
 def test_a_page_is_whole_and_escaped(made, pair):
