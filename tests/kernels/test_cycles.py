@@ -3,6 +3,7 @@
 import pytest
 
 from tests.rooms import CYCLE_KINDS, count_work, cpu_cycles, read_module
+from tests.support.text import rows
 
 DECLARATIONS = """
 declare i64 @_Z13get_global_idj(i32)
@@ -36,23 +37,10 @@ loop:
 end:"""
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("%v = fadd float %x, %x", {"packed": 1}),
-        ("%v = fdiv float %x, %x", {"packed": 1, "division": 1}),
-        ("%v = sdiv i64 %n, %m", {"packed": 1, "whole_division": 1}),
-        ("%v = sdiv i64 %n, 7", {"packed": 1}),
-        ("%v = call float @_Z4sqrtf(float %x)", {"packed": 1, "root": 1}),
-        ("%v = call float @_Z3sinf(float %x)", {"cycles": 40, "function": 1}),
-        ("%v = call float @_Z3powff(float %x, float %x)", {"cycles": 100, "power": 1}),
-        ("%v = call i64 @_Z13get_global_idj(i32 0)", {}),
-        ("%v = atomicrmw add ptr addrspace(1) %p, i32 1 seq_cst", {"cycles": 20, "atomic": 1}),
-        ("%v = atomicrmw add ptr addrspace(1) %p, i32 1 seq_cst\n  %w = add i64 %n, 1", {"cycles": 20.25, "atomic": 1}),
-    ],
-)
-def test_statements_outside_of_loops(line: str, expected: dict[str, float]) -> None:
-    assert cycles(f"  {line}") == expected
+@pytest.mark.parametrize(("lines", "expected"), rows("cycles.txt"))
+def test_statements_outside_of_loops(lines: str, expected: str) -> None:
+    kinds = (kind.split() for kind in expected.split(", ") if kind)
+    assert cycles(f"  {lines}") == {kind: float(number) for kind, number in kinds}
 
 
 @pytest.mark.parametrize(

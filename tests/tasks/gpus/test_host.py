@@ -1,64 +1,25 @@
 """What host code tells of a launch: values, buffers, and names that the launch's sizes settle."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.rooms import HostCode, Launch, evaluate_expression, host_arguments, split_arguments
+from tests.rooms import HostCode, Launch, call_known, evaluate_expression, host_arguments, split_arguments
+from tests.support.text import rows
 
-_CODE = """
-#define THREADS 128
-#define CEIL(a, b) (((a) + (b) - 1) / (b))
-typedef double real;
-struct Pair { float a, b; int *next; };
-int halved(int v) { return v / 2; }
-void run(float *data, int count, int radius = 3) {
-  Pair *pairs;
-  cudaMalloc(&pairs, count * sizeof(Pair));
-  smooth<real, 4><<<CEIL(count, THREADS), THREADS>>>(data, pairs, count, radius, halved(count));
-}
-int main(int argc, char *argv[]) {
-  int n = atoi(argv[1]); // the size
-  int unused = 0, filled = 0;
-  fscanf(file, "%d", &filled);
-  real *d_x;
-  cudaMalloc((void **)&d_x, n * sizeof(real));
-  float *d_y;
-  cudaMalloc((void **)&d_y, sizeof(float) << 10);
-  run(d_y, 5000);
-  fill<<<(n + 255) / 256, 256>>>(d_x, n, 1.5f, unused, filled);
-}
-"""
+_CODE = (Path(__file__).parent / "calls.cu").read_text()
 
 
 def _read(kernel, grid, block, program_arguments=None):
     return HostCode(_CODE, program_arguments).arguments_of(kernel, Launch.of(grid, block, {}))
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("7 / 2 * 2.0", 6.0),
-        ("-7 / 2", -3),
-        ("1 << 4 | 3", 19),
-        ("010 + 0x10", 24),
-        ("08", None),
-        ("(unsigned int)(3.0f + 1) % 3", 1),
-        ("sizeof(float4) * 2ul", 32),
-        ("a > 2 ? a : 1", 3),
-        ("std::max<int>(a, 8)", 8),
-        ("dim3(a, 2)", (3, 2, 1)),
-        ("a + missing", None),
-        ("1 / 0", None),
-        ("1 << 70", None),
-        ("(((", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), rows("expressions.txt"))
 def test_expressions_have_the_values_that_c_gives_them(text, value):
-    from tests.rooms import call_known
-
     def call(function, texts):
         return call_known(function, [evaluate_expression(one, {"a": 3}.get, lambda *_: None) for one in texts])
 
-    assert evaluate_expression(text, {"a": 3}.get, call) == value
+    assert str(evaluate_expression(text, {"a": 3}.get, call)) == value
 
 
 def test_arguments_are_split_outside_of_brackets():
@@ -108,16 +69,7 @@ def test_files_beside_are_read_where_a_file_launches_nothing(tmp_path):
     assert found.values[1] == 1024
 
 
-_DEFAULTS = """
-template <typename T, int B> __global__ void sum(const T *x, int n) {}
-int main(int argc, char **argv) {
-  int n = argc > 1 ? atoi(argv[1]) : 1 << 20;
-  int m = argc > 2 ? atoi(argv[2]) : 100;
-  rows<<<(n * 32 + 255) / 256, 256>>>(x, n, m);
-  sum<float, 256><<<64, 256>>>(x, n / 4);
-  sum<double, 128><<<1, 128>>>(y, 10);
-}
-"""
+_DEFAULTS = (Path(__file__).parent / "defaults.cu").read_text()
 
 
 @pytest.mark.parametrize(
