@@ -1,4 +1,4 @@
-"""What batches are worth: by words against by samples, and how the learning rate follows their size.
+"""Value of batches: by words or by samples, and how the learning rate follows their size.
 
     python benchmarks/batches.py [FOLDER] [--programs CACHE] [--classes 32] [--per-class 25] [--factors 4] [-o FILE]
 
@@ -28,7 +28,7 @@ from ncc_lab.scaling.programs import Programs, ProgramSource
 
 
 def training_of(cut: str, factor: int, rule: str, options: argparse.Namespace) -> NetworkTraining:
-    """The recipe, with the batch and the rate of so many ranks."""
+    """The recipe, with the batch size and learning rate of `factor` ranks."""
     recipe = NetworkTraining().loop
     loop = replace(recipe, epochs=options.epochs, batch_size=options.batch_size, lr_scaling=rule)
     return NetworkTraining(

@@ -2,10 +2,9 @@
 
     python benchmarks/hip_coverage.py FOLDER... -o benchmarks/results/hip_coverage.json
 
-Each folder is one package as its authors publish it, such as Debian's source package of rocRAND; what it needs of
-ROCm is not there. Its own folders named include, src and test are searched, and those of the others. A source that
-defines kernels counts as read if one of these is in the IR that it gives, and as whole if no function of the device was
-left out.
+Each folder is one package as its authors publish it, such as Debian's source package of rocRAND; what it needs of ROCm
+is not there. Its own folders named include, src and test are searched, and those of the others. A source that defines
+kernels counts as read if one of these is in the IR that it gives, and as whole if no device function was skipped.
 """
 
 import argparse
@@ -44,7 +43,7 @@ def sources_of(package: Path) -> dict[Path, set[str]]:
 
 
 def read(file: Path, names: set[str], package: Path, options: CompileOptions) -> tuple[bool, bool, str]:
-    """Whether a kernel of a source is read, whether nothing is left out, and why it is not read."""
+    """Whether a kernel of a source is read, whether it is whole, and why it is not read."""
     try:
         compiled = compile_source(file, options, readable=options.include_paths)
         module = read_module(compiled.ir, name=file.name)

@@ -91,7 +91,7 @@ def embed_alone(path: Path) -> list[list[float]]:
 
 
 def good_files(paths: list[Path]) -> list[Path]:
-    """Files as given and those of folders; the ones that ncc can't embed as they stand are left out."""
+    """Files, and those of folders, except those that ncc can't embed unchanged."""
     found = []
     for item in find_inputs([str(path) for path in paths]):
         try:

@@ -172,7 +172,7 @@ def measure_starts(runs: int = 7) -> list[dict[str, Any]]:
 
 
 class Worker:
-    """A Python process that times one embedder on the files that it is told."""
+    """A Python process that times one embedder on the files that it receives."""
 
     def __init__(self, *command: str) -> None:
         self.process = subprocess.Popen(
@@ -197,7 +197,7 @@ class Worker:
 
 
 def measure_ir2vec(text: Text, python: str, pooling: str, rounds: int = 5) -> dict[str, Any]:
-    """Each round starts both anew and asks each twice, in turns: the first answer is cold, the second warm."""
+    """Each round starts both again and asks each twice, in turns: the first answer is cold, the second warm."""
     times: dict[str, list[float]] = {}
     for _ in range(rounds):
         workers = {

@@ -3,8 +3,8 @@
     python benchmarks/large_scale.py FILE [--lines 1e5 1e6 1e7] [-o benchmarks/results/large_scale.json]
 
 FILE is a module of IR (``.ll``) or a C source. Its functions are repeated under new names, each with the calls, types
-and metadata that it has, until the module has so many lines. Every size is read, turned into a graph and counted within
-two hops in a process of its own, whose largest resident memory is what is printed.
+and metadata that it has, until the module has as many lines as asked. Every size is read, turned into a graph and
+counted within two hops in a separate process, whose peak resident memory is printed.
 """
 
 import argparse
@@ -30,7 +30,7 @@ MAX_DEGREE = 64
 
 
 def enlarge(text: bytes, lines: int, out: Path) -> None:
-    """Writes a module of at least so many lines: the text, and its functions again under other names."""
+    """Writes a module of at least `lines` lines: the text, and its functions again under other names."""
     bodies = [(body[0], body.end(1) - body.start()) for body in FUNCTION.finditer(text)]
     written = text.count(b"\n")
     with out.open("wb") as file:
@@ -70,7 +70,7 @@ def measure(path: Path) -> dict:
 
 
 def measure_alone(path: Path) -> dict:
-    """The same in a process of its own, so that its memory is its own."""
+    """Measure in a separate process, to see its memory alone."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(measure, (path,))
 

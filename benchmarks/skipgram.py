@@ -2,8 +2,8 @@
 
     python benchmarks/skipgram.py CORPUS... [--pairs 1e6 1e7 1e8] [-o benchmarks/results/skipgram.json]
 
-CORPUS are folders made by ``ncc corpus build``. For each size, so many pairs are drawn from their counts; a tenth is
-held out. gensim streams the rest, shuffled, for five epochs; ours trains on their counts for 1, 2, 4, … epochs, each
+CORPUS are folders made by ``ncc corpus build``. For each size, that number of pairs is drawn from their counts; a tenth
+is held out. gensim streams the rest, shuffled, for five epochs; ours trains on their counts for 1, 2, 4, … epochs, each
 time from the start, until a run's held-out cross-entropy is no worse than gensim's. That is the full softmax over the
 vocabulary; for gensim with the distribution of its negatives as a prior, or without, whichever is better for it. Times
 are of training alone. gensim's runs that the output file has already are not done again.
@@ -44,7 +44,7 @@ class Pairs:
         self.low, self.high, self.count, self.num_words = low[kept], high[kept], count[kept], num_words
 
     def ordered(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        """Both ways, sorted by centre, as `train_skipgram` takes them."""
+        """Both ways, sorted by center, as `train_skipgram` takes them."""
         center = np.concatenate([self.low, self.high])
         context = np.concatenate([self.high, self.low])
         order = np.lexsort((context, center))

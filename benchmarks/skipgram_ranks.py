@@ -1,9 +1,9 @@
-"""What a skip-gram of many words needs of each rank: memory, bytes sent, and whether ranks end as one process does.
+"""Cost of a skip-gram of many words per rank: memory, bytes sent, and whether ranks end as one process does.
 
     python benchmarks/skipgram_ranks.py [--world 1 2 4] [--num-words 100000] [--pairs 2000000] [-o FILE]
 
-Of the vocabulary's words some are centres, each with as many contexts; tables and moments are as large as if all were.
-Each number of ranks trains in processes of its own, over gloo, in one thread each. Memory is what a rank needs at most,
+Of the vocabulary's words some are centers, each with as many contexts; tables and moments are as large as if all were.
+Each number of ranks trains in separate processes, over gloo, in one thread each. Memory is what a rank needs at most,
 with torch, the pairs and what is gathered at the end; bytes are those of rings, of steps alone. Seconds are of the
 epochs, by the clock and of the rank's processor, of which a busy machine changes little.
 """
@@ -29,7 +29,7 @@ from ncc_lab.environment import environment
 
 
 def pairs_of(options: argparse.Namespace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random counts, sorted by centre."""
+    """Random counts, sorted by center."""
     rng = np.random.default_rng(0)
     centers = np.sort(rng.choice(options.num_words, options.centers, replace=False)).astype(np.int32)
     each = options.pairs // options.centers
@@ -38,7 +38,7 @@ def pairs_of(options: argparse.Namespace) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def count_bytes() -> dict[str, int]:
-    """What this process puts on the wire from now on, kept up to date."""
+    """Bytes that this process sends from now on, kept up to date."""
     sent, (gather, reduce) = {"bytes": 0}, (distributed.all_gather, distributed.all_reduce)
 
     def all_gather(parts: list[torch.Tensor], own: torch.Tensor) -> None:

@@ -4,7 +4,7 @@
 
 The classifier's network is trained by ncc's loop on random programs of one length, at several batch sizes, in bfloat16
 where the device's LSTMs run in it; beside it stands the floor: one bare bidirectional LSTM of its size (cuDNN's on a
-GPU), forward and backward, without loss, optimiser, or data. The skip-gram is trained on random counts; beside it stand
+GPU), forward and backward, without loss, optimizer, or data. The skip-gram is trained on random counts; beside it stand
 the rates that the device's matrix products reach, in bfloat16 and float32, on large squares. With two devices, the
 first's rates are what the others' are divided by. Every figure is the best of some repeats.
 """

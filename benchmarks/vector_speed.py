@@ -32,7 +32,7 @@ RESULT = Path(__file__).with_name("results") / "vector_speed.json"
 
 
 def compiled_texts(projects: list[str], kept: Path, wanted: int) -> tuple[list[bytes], int]:
-    """Texts of modules until they have so many functions, and how many that is."""
+    """Texts of modules until they have at least `wanted` functions, and how many they have."""
     compiler = CachingCompiler(kept / "headers", kept)
     texts, functions = [], 0
     files = {file.path: file for project in projects for file in find_files(load_recipe(project)) if file.attempts}

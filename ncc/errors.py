@@ -21,23 +21,23 @@ class NccError(Exception):
 
 
 class InputError(NccError):
-    """An input can't be used: missing, empty, of an unknown kind, or without what was asked for."""
+    """An input can't be used: missing, empty, of an unknown kind, or without the requested part."""
 
 
 class InputFileError(InputError):
-    """A file or folder that was named is missing, or can't be read."""
+    """A named file or folder is missing, or can't be read."""
 
 
 class UnknownNameError(InputError):
-    """An input was read, and has no function, kernel or argument of a name that was asked for."""
+    """An input has no function, kernel or argument of the requested name."""
 
 
 class CompileError(NccError):
     """The compiler refused a source file, ran out of time, or could not be started.
 
     Attributes:
-        errors: The compiler's errors, a line each.
-        stderr: All that the compiler said.
+        errors: The compiler's errors, one per line.
+        stderr: The compiler's whole output.
         timed_out: Whether it ran out of time: another run may do better.
     """
 
@@ -61,11 +61,11 @@ class AssetError(NccError):
 
 
 class DataError(NccError):
-    """A dataset is missing, fails its checksum, or does not have the columns that it should."""
+    """A dataset is missing, fails its checksum, or lacks columns."""
 
 
 class OutputError(NccError):
-    """A result can't be written where it was asked for."""
+    """A result can't be written to its destination."""
 
 
 def check_positive(**values: float | None) -> None:

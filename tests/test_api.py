@@ -165,7 +165,7 @@ def test_an_encoder_is_given_as_an_object_or_a_folder_wherever_one_is_used(tmp_p
         assert np.array_equal(ncc.CodeVectorizer(encoder=encoder).fit_transform([path])[0], vector)
         assert ncc.similarity(path, vector, encoder=encoder) == pytest.approx(1)
     assert np.array_equal(ncc.embed(path, encoder=turned, embedding=ncc.load_embedding()).vector, vector)
-    with refuses(InputError, "an encoder is given", "and pooling is 'mean'"):
+    with refuses(InputError, "an encoder was passed", "pooling is 'mean'"):
         ncc.embed(path, encoder=turned, pooling="mean")
     with refuses(InputError, "the pooler has another encoder"):
         ncc.embed(path, encoder=turned, pooling=ncc.embed(path).pooler)
@@ -225,7 +225,7 @@ def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
         assert ncc.similarity(a, other) == pytest.approx(cosine, abs=1e-6)
         assert ncc.similarity(a, tree) == pytest.approx(1)
     assert ncc.similarity(path, IR / "legacy.ll", pooling="mean") > cosine
-    with refuses(InputError, "pooling encoder-", "compared"):
+    with refuses(InputError, "vectors of encoder-", "compared"):
         ncc.similarity(tree, ncc.embed(path, pooling="mean"))
     with refuses(InputError, "shapes (3,) and (256,)"):
         ncc.similarity(np.zeros(3), tree)

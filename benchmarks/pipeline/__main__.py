@@ -38,7 +38,7 @@ FEW = 4
 
 
 class Programs:
-    """Random programs of an eighth of the longest's length or more, those of like length in one batch.
+    """Random programs of an eighth of the longest's length or more, those of similar length in one batch.
 
     Each statement has one literal.
     """

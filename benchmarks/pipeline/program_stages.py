@@ -51,7 +51,7 @@ class FirstStage(nn.Module):
     def forward(
         self, received: tuple[Tensor, ...], words: Tensor, lengths: Tensor, literals: Tensor, literal_start: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """What `LastStage` is to receive.
+        """Input of `LastStage`.
 
         Args:
             received: Nothing.
@@ -95,7 +95,7 @@ class LastStage(nn.Module):
         """Scores of classes.
 
         Args:
-            received: What `FirstStage` gave.
+            received: Output of `FirstStage`.
             words: (batch, time), of which the shape alone is read.
             lengths: (batch,) int64 as in `ncc.learning.encoder.batches.SequenceBatch`.
             literals: Not read.
@@ -118,7 +118,7 @@ def split_network(model: EncoderNetwork) -> tuple[FirstStage, LastStage]:
     They share its parameters, but not its flag of training: call its own ``eval`` after they were trained.
 
     Args:
-        model: Of two layers in both directions.
+        model: Network with two bidirectional layers.
 
     Raises:
         InputError: It has another number of layers.

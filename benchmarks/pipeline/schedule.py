@@ -42,7 +42,7 @@ def train_in_stages(
     """Trains a model in place whose stages lie on ranks, and leaves them in evaluation mode.
 
     All ranks give all stages and the same data, train one stage each, begin with the first rank's weights and end with
-    the whole model's. As long as neither the data nor the model draw noise, these are, but for rounding, what
+    the whole model's. As long as neither the data nor the model draw noise, these are, up to rounding, what
     `ncc.learning.training.loop.train` makes in one process, however many micro-batches there are.
 
     Args:
@@ -87,7 +87,7 @@ def _check(num_stages: int, config: TrainingConfig, micro_batches: int) -> None:
     world = rank_and_world()[1]
     if num_stages != world or world == 1:
         raise NccError(
-            f"{num_stages} stage(s) on {world} rank(s); a pipeline needs two stages or more, each on its own rank: "
+            f"stages: {num_stages}, ranks: {world}; a pipeline needs two stages or more, each on its own rank: "
             f"start it with torchrun --nproc-per-node {max(2, num_stages)}"
         )
     if micro_batches < 1:
@@ -162,7 +162,7 @@ class _Run:
         self.targets = [target.to(self.device) for _, target in batches]
 
     def _build(self) -> None:
-        """Makes torch's stage and schedule anew for a step whose vectors are of other sizes than the last one's."""
+        """Rebuilds torch's stage and schedule for a step whose vectors differ in size from the last one's."""
         received = [sent_size(stage, self.pieces.inputs) for stage in self.stages]
         sizes = (len(self.targets), *received)
         if sizes == self.sizes:

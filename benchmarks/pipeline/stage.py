@@ -1,4 +1,4 @@
-"""What lies on one rank of a pipeline: a stage of a model, as torch's schedules run it, and what is measured of it."""
+"""One rank of a pipeline: a stage of a model, as torch's schedules run it, and what is measured of it."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ __all__ = ["MeasuredStage", "PipelineStatistics", "StageModule", "StageOfPieces"
 
 @dataclass
 class PipelineStatistics:
-    """What a rank of a pipeline reports of itself.
+    """Statistics of one rank of a pipeline.
 
     Attributes:
         bytes_sent: Activations, their gradients and norms of gradients that this rank sent in steps.
@@ -46,7 +46,7 @@ class PipelineStatistics:
 
     @property
     def bubble(self) -> float:
-        """Share of the steps' time, but for gathering samples, in which this rank did not compute."""
+        """Fraction of the steps' time, except gathering samples, in which this rank did not compute."""
         return self.seconds_waiting / max(self.seconds_in_steps - self.seconds_in_data, 1e-9)
 
     @contextmanager
@@ -89,7 +89,7 @@ class StageOfPieces(nn.Module):
     """A stage as torch's schedules call it: with the number of a micro-batch, and the vector that was sent for it.
 
     Attributes:
-        inputs: Of the model, for each micro-batch of the step.
+        inputs: Inputs of the model, for each micro-batch of the step.
         num_sent: Size of the vector that is sent on; None in the last stage.
         device: Where it computes.
     """
@@ -173,7 +173,7 @@ def _unpack(sent: Tensor, shapes: Sequence[tuple[int, ...]]) -> tuple[Tensor, ..
 
 
 def _like(size: int) -> Tensor:
-    """What a vector that is sent is like."""
+    """A tensor like a vector that is sent."""
     return torch.empty(size, device="meta", requires_grad=True)
 
 

@@ -105,7 +105,7 @@ def _click_type(kind: Any, words: Words) -> click.ParamType[Any] | None:
 
 
 class _Parsed(click.ParamType[Any]):
-    """Values that a function makes from text; what it refuses is told in its words."""
+    """Values that a function makes from text, with its own messages."""
 
     name = "text"
 

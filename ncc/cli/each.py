@@ -21,7 +21,7 @@ def answer_each(plan: Each) -> None:
     """Do the work for each input and print its answer; one that fails does not stop the others.
 
     Raises:
-        click.exceptions.Exit: With code 1 if an input failed, or 2 if none has the name that was asked for.
+        click.exceptions.Exit: With code 1 if an input failed, or 2 if none has the requested name.
     """
     from ncc.ir.inputs import find_inputs
     from ncc.system.files.text import escape_control
@@ -84,7 +84,7 @@ def _work_on(item: "Input", work: Callable[[Any], Any]) -> tuple[Any, dict[str, 
 
 
 def _warning_fields(warnings: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Fields of an answer: text of warnings, and which functions are left out, with reasons."""
+    """Fields of an answer: text of warnings, and skipped functions with reasons."""
     if not warnings:
         return {}
     skipped = {name: reason for functions in warnings.values() for name, reason in functions.items()}

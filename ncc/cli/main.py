@@ -78,7 +78,7 @@ _VERSION = eager_option("--version", "Show the version and exit.", lambda _: f"n
 
 
 class VerbGroup(click.Group):
-    """Commands that are imported when they are asked for.
+    """Commands that are imported on first use.
 
     Args:
         name: Name of the group.

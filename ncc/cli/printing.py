@@ -1,4 +1,4 @@
-"""What commands print: answers to stdout, messages to stderr, never a terminal control character."""
+"""Output of commands: answers to stdout, messages to stderr, never a terminal control character."""
 
 import json
 import os
@@ -115,7 +115,7 @@ def without_command(reason: str) -> str:
 
 
 def failure_reason(name: str, error: Exception) -> str:
-    """Why an input failed. A defect of ncc is told as one, with its traceback if NCC_DEBUG asks for that."""
+    """Why an input failed. A defect of ncc is reported as one, with its traceback if NCC_DEBUG asks for that."""
     if isinstance(error, NccError):
         return str(error)
     if os.environ.get("NCC_DEBUG"):
@@ -148,7 +148,7 @@ def give_up_output() -> None:
 
 
 def _open_missing() -> None:
-    """Open streams that were closed by whoever started the command, for which Python has None."""
+    """Open streams that the parent process closed, for which Python has None."""
     # in this order: files that are opened later must not get the numbers of these
     if sys.stdin is None:
         sys.stdin = _open_nowhere(0, "r")

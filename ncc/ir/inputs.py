@@ -106,24 +106,24 @@ def load_module(
     language: str | None = None,
     abstraction: Abstraction | None = None,
 ) -> Module:
-    """Make a module from anything that holds code.
+    """Load a module from a file or text.
 
     Args:
-        source: A path; "-" for standard input; or the text itself: bytes, a string of more than one line, or of one
-            with a brace or semicolon if a language is named and no file is called so. A file's extension says what
-            it is; text and standard input are IR unless a language is named. A file that `find_inputs` found in a
-            folder may read that folder, and must not be a link out of it.
-        options: How source is compiled, and whether IR is verified; its ``language`` overrides the extension.
-        language: "c", "c++", "opencl" or "cuda"; goes before that of the options.
-        abstraction: What statements keep.
+        source: A path, "-" for standard input, or the text itself: bytes, a string of several lines, or, with a
+            language, one line with a brace or semicolon that is not the name of a file. A file's extension sets its
+            type; text and standard input are IR unless a language is set. A file that `find_inputs` found in a folder
+            may read that folder, and must not be a link out of it.
+        options: Compiler options, and whether to verify IR; ``language`` overrides the extension.
+        language: "c", "c++", "opencl" or "cuda"; overrides the options.
+        abstraction: Rules for abstracting statements.
 
     Returns:
-        The module as arrays; one without functions is valid.
+        The module as arrays; it may have no functions.
 
     Raises:
-        InputError: There is no such file, it is empty, or of a kind that ncc does not read.
+        InputError: The file is missing, empty, or of an unknown type.
         CompileError: The compiler refuses the source.
-        IRError: The IR can't be read, or LLVM's verifier was asked and refuses it.
+        IRError: The IR can't be read, or LLVM's verifier rejects it.
     """
     options = CompileOptions.of(options, language)
     if not isinstance(source, str | os.PathLike | bytes) or not source:
@@ -177,7 +177,7 @@ def load_program(
 def _open(
     source: str | os.PathLike[str] | bytes, options: CompileOptions
 ) -> tuple[str | os.PathLike[str] | bytes, str, CompileOptions]:
-    """Return text as bytes, that of streams too, and other paths as they are; the name; options with the language."""
+    """Return text as bytes, that of streams too, and other paths unchanged; the name; options with the language."""
     if isinstance(source, str):
         is_code = options.language is not None and ("{" in source or ";" in source) and not _try(Path(source).exists)
         source = source.encode() if is_code or "\n" in source else source

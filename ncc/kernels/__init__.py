@@ -1,1 +1,1 @@
-"""What a GPU kernel does to a machine, from its IR: loops, strides of addresses, divergence, work by kind."""
+"""Behavior of a GPU kernel on a machine, from its IR: loops, strides of addresses, divergence, work by kind."""

@@ -353,7 +353,7 @@ def base_argument(module: Module, pointer: int, arguments: Sequence[int]) -> int
 
 
 def accesses_of(inst: Instruction, stride: Floats, spaces: PointerSpaces) -> list[Access]:
-    """What a memory operation or a call without a body accesses, by `thread_strides`, (num_nodes,) float64."""
+    """Memory that an operation or a call without a body accesses, by `thread_strides`, (num_nodes,) float64."""
 
     def step_of(node: int) -> float:
         return float(stride[node]) if node >= 0 else 0.0

@@ -103,7 +103,7 @@ def _distinct_bytes(
 
 
 def _touched(numbers: list[_Number], size: float, runs: float) -> float:
-    """Bytes of different addresses, of so many runs, where each number moves the address by its step."""
+    """Distinct bytes accessed by nested runs, each of which moves the address by its step."""
     shared = 1.0
     kept: list[_Number] = []
     for number in sorted(numbers, key=lambda each: each.step):

@@ -59,7 +59,7 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
     """Find the natural loops of a function by header; jumps into a cycle make none, nor do unreachable blocks."""
     following = successors(module, function)
     if len(following) > _MAX_BLOCKS:  # dominators can take the square of their number
-        raise InputError(f"a kernel of {len(following):,} blocks: expected at most {_MAX_BLOCKS:,}")
+        raise InputError(f"the kernel has {len(following):,} blocks; expected at most {_MAX_BLOCKS:,}")
     if all(target > block for block, targets in following.items() for target in targets):
         return ()  # every cycle has a back edge; without one, networkx need not be imported
     import networkx as nx
@@ -159,10 +159,7 @@ class _Walk:
                 frontier += neighbors[block]
         self._steps_left -= len(reached)
         if self._steps_left < 0:
-            raise InputError(
-                f"a kernel whose loops or branches are nested, on average, more than {_MAX_NESTED} deep: it can't be "
-                "described"
-            )
+            raise InputError(f"the kernel's loops or branches are nested more than {_MAX_NESTED} deep on average")
         return reached
 
 

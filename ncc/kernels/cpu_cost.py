@@ -2,8 +2,8 @@
 
 A core begins an iteration of a loop no sooner than the values are there that the last one hands on (the longest chain
 of latencies from a loop's phi back to itself), nor before it has issued what the last one does: the two bounds of
-modulo scheduling. Loops of few operations are unrolled, and those around a barrier are split there. What is left
-outside of loops runs for several work-items at once, unless the kernel has other loops, or calls what can't.
+modulo scheduling. Loops of few operations are unrolled, and those around a barrier are split there. Code outside of
+loops runs for several work-items at once, unless the kernel has other loops, or calls what can't.
 
 Reference: Rau, "Iterative modulo scheduling", MICRO 1994 (bounds by recurrences and by resources). Cycles are those of
 usual processors, see Fog's instruction tables; loops are unrolled up to LLVM's threshold at -O2.

@@ -244,7 +244,7 @@ class Execution:
                         self.inferred[argument] = max(self.inferred.get(argument, 0.0), float(other.max()) + 1)
 
     def _uncast(self, node: int) -> int:
-        """What a value is except for its width."""
+        """A value without regard to its width."""
         while (inst := definition(self.module, node)) and inst.opcode in _CASTS:
             node = inst.operands[0]
         return node
@@ -302,7 +302,7 @@ class Execution:
         return counters
 
     def _step(self, inst: Instruction, counter: int) -> tuple[Floats, float] | None:
-        """What is added to a counter and what it is multiplied by; None if it is not a counter."""
+        """Increment and factor of a counter; None if it is not a counter."""
         if inst.opcode not in _STEPS or counter not in inst.operands:
             return None
         other = self.argument_values(inst)[1 if inst.operands[0] == counter else 0]

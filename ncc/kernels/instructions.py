@@ -82,7 +82,7 @@ def operations() -> Operations:
 
 
 class Instruction:
-    """A statement of a function's body, whose text is parsed when it is asked for.
+    """A statement of a function's body, whose text is parsed on first use.
 
     Operands are nodes, -1 for immediates, and of a call the callee first; the result is a node, or -1.
     """
@@ -137,7 +137,7 @@ class Instruction:
 
     @cached_property
     def call_work(self) -> dict[str, float]:
-        """What a call of a function without a body does, as amounts of the kinds that a profile counts."""
+        """Work of a call to a function without a body, as counts by kind of a profile."""
         if self.callee.startswith(_NOTHING):
             return {}
         for pattern, kind in ((_BARRIER, "barrier"), (_ATOMIC, "atomic"), (_QUERY, "thread_query")):

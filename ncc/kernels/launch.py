@@ -41,7 +41,7 @@ class Launch:
             if not math.isfinite(value):
                 raise InputError(f"argument {argument!r} is {value}; expected a number")
         if math.prod(self.block) > _LIMITS["block"][0]:
-            raise InputError(f"a block of {math.prod(self.block):,} threads; a card takes up to 1,024")
+            raise InputError(f"a block of {math.prod(self.block):,} threads; expected at most 1,024")
 
     @classmethod
     def of(cls, grid: Sequence[int] | int, block: Sequence[int] | int, arguments: Mapping[str, float]) -> "Launch":

@@ -21,13 +21,13 @@ class LaunchProfile(Summarized):
     """A kernel's work at a launch.
 
     Attributes:
-        name: The kernel, as the IR calls it.
+        name: Name of the kernel in the IR.
         arguments: Names of its arguments, or "arg0" and so on if the IR has none.
-        per_thread: Kind of work or access → how often a thread does it, on average over the launch.
-        loops: Its loops and those of what it calls.
-        inferred_arguments: Arguments that were not given → the value that the kernel's own comparisons hint at.
-        launch: Sizes and arguments as given.
-        num_sampled_blocks: Blocks that averages are estimated from; 0 if they are averages over all blocks.
+        per_thread: Kind of work or access → average count per thread.
+        loops: Its loops and its callees' loops.
+        inferred_arguments: Missing arguments → values inferred from the kernel's comparisons.
+        launch: Sizes and arguments of the launch.
+        num_sampled_blocks: Number of blocks that averages are estimated from; 0 if from all blocks.
     """
 
     name: str
@@ -45,11 +45,11 @@ class LaunchProfile(Summarized):
 
     @property
     def uncounted_operations(self) -> tuple[str, ...]:
-        """Operations that no count includes."""
+        """Operations that are not counted."""
         return ("tensor-core operations (wmma, mma)",) if self.per_thread.get(TENSOR_KIND) else ()
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON fields."""
+        """Return the fields of JSON."""
         return {
             "kernel": self.name,
             "demangled": demangle(self.name),

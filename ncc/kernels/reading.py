@@ -85,8 +85,8 @@ def kernel_indices(module: Module) -> list[int]:
     kernels: list[int] = np.flatnonzero(module.function_is_kernel).tolist()
     if not kernels:
         raise InputError(
-            f"{module.name}: no kernel among its {module.num_functions} function(s): expected a function marked "
-            "__kernel (OpenCL) or __global__ (CUDA, HIP), and a launch of each that is a template"
+            f"{module.name}: no kernel among its functions: expected one marked __kernel (OpenCL) or __global__ "
+            "(CUDA, HIP), and a launch of each that is a template"
         )
     return kernels
 
@@ -118,7 +118,7 @@ def find_kernel(module: Module, name: str) -> int:
     nearest = sorted(kernels, key=lambda index: -_similarity(plain, split_names[index][0]))
     more = f" and {len(nearest) - 8} more" if len(nearest) > 8 else ""
     listed = ", ".join(display_names[index] for index in nearest[:8])
-    raise UnknownNameError(f"{module.name}: no kernel is called {name!r}; it has {listed}{more}")
+    raise UnknownNameError(f"{module.name}: no kernel named {name!r}; it has {listed}{more}")
 
 
 def _similarity(left: str, right: str) -> float:

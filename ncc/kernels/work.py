@@ -1,4 +1,4 @@
-"""What a GPU kernel does: a ledger of its statements, with what each does and how often, and sums of it.
+"""Work of a GPU kernel: a ledger of its statements, with what each does and how often, and sums of it.
 
 The features decide between processors by what is known of their hardware: Grewe and O'Boyle (CC 2011) and Magni et al.
 (PACT 2014) count instructions, memory accesses and coalesced ones in the source; here they come from the IR, weighted
@@ -107,7 +107,7 @@ class _Call:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A kernel's ledger: its calls in order, a function's statements once for each call, but for those excluded."""
+    """A kernel's ledger: its calls in order, a function's statements once for each call, except those excluded."""
 
     module: Module
     function: int
@@ -115,7 +115,7 @@ class Work:
     excluded: frozenset[int] = frozenset()
 
     def without(self, statements: Collection[int]) -> "Work":
-        """The same without some statements; what others do stays as it is."""
+        """A copy without some statements; the work of others is unchanged."""
         return replace(self, excluded=self.excluded | frozenset(statements)) if statements else self
 
     def _counted_calls(self) -> Iterator[_Call]:
@@ -164,7 +164,7 @@ class Work:
         return frozenset(counted.instruction.queried_dimension for counted in self.statements) - {""}
 
     def features(self) -> Floats:
-        """(len(FEATURE_NAMES),) float64: logarithms, log1p, of counts; shares and intensities as they are."""
+        """(len(FEATURE_NAMES),) float64: logarithms, log1p, of counts; shares and intensities unchanged."""
         static, dynamic, calls = self.static, self.dynamic, list(self._counted_calls())
         fields = argument_types(self.module, self.function)
         num_arguments = len(self.module.operands(int(self.module.function_start[self.function])))

@@ -142,7 +142,7 @@ def _result(call: "Callable[[], tuple[Module, Lookup]]", pooler: "Pooler") -> "E
 
 
 def _read(source: Source, **options: Any) -> "tuple[Module, Lookup]":
-    """What a worker sends: this process has the vectors already."""
+    """Result to send from a worker, without vectors, which the parent has."""
     result = embed(source, **options)
     return result.module, result.lookup
 
@@ -190,7 +190,7 @@ def similarity(
     modules = [program for program in (a, b) if isinstance(program, EmbeddedModule)]
     ids = [module.pooler.id for module in modules]
     if len(set(ids)) > 1:
-        raise InputError(f"vectors of pooling {ids[0]} can't be compared with those of {ids[1]}")
+        raise InputError(f"vectors of {ids[0]} can't be compared with vectors of {ids[1]}")
     pooler = modules[0].pooler if modules else load_pooler(pooling, embedding, encoder)
     vectors = []
     for program in (a, b):
@@ -198,7 +198,7 @@ def similarity(
             program = embed(program, options=options, language=language, pooling=pooler)  # noqa: PLW2901
         vectors.append(program.vector if isinstance(program, EmbeddedModule) else program)
     if vectors[0].ndim != 1 or vectors[0].shape != vectors[1].shape:
-        raise InputError(f"vectors of shapes {vectors[0].shape} and {vectors[1].shape}; expected two of one length")
+        raise InputError(f"vectors have shapes {vectors[0].shape} and {vectors[1].shape}; expected equal lengths")
     x, y = (vector.astype(np.float64) for vector in vectors)
     return round(float(x @ y / max(float(np.linalg.norm(x) * np.linalg.norm(y)), 1e-300)), 12)
 
@@ -351,7 +351,7 @@ def graph_command(  # noqa: D417 - shared options have a text of their own
         raise InputError("-o takes one input; for several, use --json")
     is_drawn = output is not None and output.suffix in (".html", ".svg")
     if function is not None and not is_drawn:
-        raise InputError("--function goes with -o FILE.html or FILE.svg")
+        raise InputError("--function needs -o FILE.html or FILE.svg")
     check_writable(output)
     options["options"] = replace(options["options"], debug_lines=is_drawn)
     work = partial(_draw, output=output, function=function, as_json=as_json, **options)

@@ -1,4 +1,4 @@
-"""What is installed: ``ncc info`` and ``ncc data``."""
+"""The installation: ``ncc info`` and ``ncc data``."""
 
 import platform as host
 

@@ -58,7 +58,7 @@ else:
         try:
             return shlex.split(text)
         except ValueError as error:
-            raise InputError(f"{text!r}: expected words as in a shell: {error}") from error
+            raise InputError(f"{text!r}: expected a shell command line: {error}") from error
 
     def _levels(text: str) -> tuple[str, ...]:
         from ncc.learning.programs.labelled import level_names
@@ -133,7 +133,7 @@ def predict_device(
             other is derived from it: 4 bytes per work-item and pointer argument, copied both ways.
         platform: GPU to compare with the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default: nvidia, or the head's
             platform.
-        options: How source is compiled.
+        options: Compiler options.
         language: Source language: c, c++, opencl or cuda; default: from the file extension.
         head: Head, or its folder; default: the shipped one for the platform.
         embedding: Embedding that the head was trained on, or its folder; default: the shipped one.
@@ -225,7 +225,7 @@ def predict_coarsening(
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel, as in `ncc.embed`.
         device: Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default: any other GPU.
-        options: How source is compiled.
+        options: Compiler options.
         language: Source language: c, c++, opencl or cuda; default: from the file extension.
         head: Head, or its folder; default: the shipped one.
         embedding: Embedding that the head was trained on, or its folder; default: the shipped one.
@@ -275,7 +275,7 @@ def profile(
         block: Threads per block in each dimension, such as 256 or 16,16.
         arguments: Values of kernel arguments, by name or by position from 0.
         kernel: Kernel, by mangled or source name; default: all.
-        options: How source is compiled.
+        options: Compiler options.
 
     Returns:
         One profile per kernel.
@@ -308,7 +308,7 @@ def _checked_launch(options: Mapping[str, Any]) -> dict[str, float]:
         try:
             values[name] = float(value)
         except ValueError as error:
-            raise InputError(f"--arg is {text!r}; expected NAME=VALUE with a number, as n=1000000") from error
+            raise InputError(f"--arg is {text!r}; expected NAME=VALUE with a number, such as n=1000000") from error
     Launch.of(options["grid"], options["block"], values)
     return values
 
@@ -340,7 +340,7 @@ def predict_gpu(
         program_args: Command-line arguments of the program, such as '1024 100', if host code reads sizes from argv.
         gpu: GPU, such as A100; default: the one that the head was trained on. Predictions for others are extrapolated.
         head: Head, or its folder; default: the shipped one.
-        options: How source is compiled.
+        options: Compiler options.
 
     Returns:
         One prediction per kernel.

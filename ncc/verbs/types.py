@@ -1,4 +1,4 @@
-"""What a verb is to the command line: words for its parameters, and what its answers are made of."""
+"""Verbs as the command line sees them: words for their parameters, and parts of their answers."""
 
 import inspect
 import os
@@ -25,9 +25,9 @@ class Words:
         metavar: Name of a value in the help; an argument in brackets may be left out.
         help: Its text, unless a docstring has one.
         parse: Makes the value from text.
-        minimum: Of a number.
+        minimum: Smallest number allowed.
         option: Names of the option, unless that of the parameter.
-        fields: Of a dataclass: its fields that are options; None leaves the words of a field's own type.
+        fields: Fields of a dataclass that are options; None leaves the words of a field's own type.
         is_option: Whether the command line has it.
         is_argument: Whether it is written without a name, though it has a default.
         is_required: Whether the command line needs it, though it has a default.
@@ -54,7 +54,7 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a command prints.
+    """The output of a command.
 
     Attributes:
         text: For people: text, rows, or parts: summaries and what `rich` prints.
@@ -80,7 +80,7 @@ class Each:
         as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of, and
             ``skipped_functions`` if some did not compile.
         fields: Names that an object has, as null, also where its input failed, beside those of every command.
-        kernels: Of a folder's C and C++, work on those alone that may hold a kernel.
+        kernels: Skip C and C++ files of a folder that can't hold a kernel.
         jobs: Worker processes; one job is done in this one.
         compile_s: Time for the compilation of an input; a worker has more for the rest.
         sink: File that gets the vectors of all inputs, even if nobody reads the answers any more.
@@ -106,7 +106,7 @@ class Command:
         show: Makes an answer of what ``run`` returns, unless that is one, or work over inputs.
         has_json: Whether ``--json`` prints the object of the answer.
         compiles: Whether it may run a compiler.
-        resumes: Whether it resumes after a stop when it is run again.
+        resumes: Whether it resumes when it is run again.
         is_brief: Whether a message a second is enough.
     """
 
@@ -163,7 +163,7 @@ def defined_in(module: str) -> Callable[[_Function], _Function]:
 
 @lru_cache(maxsize=8)
 def load_once(load: Callable[..., _Loaded], *arguments: Any) -> _Loaded:
-    """What options name, read once by each process that works on inputs."""
+    """The object that options name, read once by each process that works on inputs."""
     return load(*arguments)
 
 
@@ -174,7 +174,7 @@ def split_list(words: str) -> tuple[str, ...]:
 
 def _folder(path: str) -> str:
     if not Path(path).is_dir():
-        raise InputError(f"{path}: there is no such folder")
+        raise InputError(f"{path}: no such folder")
     return path
 
 

@@ -18,16 +18,16 @@ from ncc.verbs.types import Source
 
 
 class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Turns code, as files or texts, into vectors of whole programs; it learns nothing from it.
+    r"""Turns code, as files or texts, into vectors of whole programs, without fitting.
 
     Args:
-        pooling: How a program's vector is made, as in `ncc.embed`.
+        pooling: How to compute a program's vector, as in `ncc.embed`.
         embedding: Vectors of statements, or their folder, as in `ncc.embed`.
         encoder: An encoder, or its folder, as in `ncc.embed`.
         options: Compiler options; default: `ncc.CompileOptions()`.
-        language: That of texts; default IR.
-        jobs: Worker processes.
-        on_error: What a program that can't be read does: "raise", or "zeros" for a row of them.
+        language: Source language of texts; default: IR.
+        jobs: Number of worker processes.
+        on_error: How to treat unreadable programs: "raise" an error, or return "zeros" as their vectors.
 
     Examples:
         >>> import ncc
@@ -56,7 +56,7 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.on_error = on_error
 
     def fit(self, sources: Iterable[Source], y: Any = None) -> Self:  # noqa: ARG002
-        """Looks what it is to make vectors with; sources are not read.
+        """Check the parameters; sources are not read.
 
         Raises:
             InputError: A parameter is wrong, or ``sources`` is one text.
@@ -68,11 +68,11 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, sources: Iterable[Source]) -> Floats32:
-        """(num_sources, dim) float32 vectors, in the order of the sources.
+        """Return (num_sources, dim) float32 vectors, in the order of the sources.
 
         Raises:
             NccError: A program can't be read, and ``on_error`` is "raise".
-            InputError: The embedding is another one than when it was fitted.
+            InputError: The embedding or encoder has changed since it was fitted.
         """
         _check(sources)
         pooler = self._pooler()
@@ -98,7 +98,7 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.stack(rows) if rows else np.zeros((0, pooler.dim), np.float32)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
-        """Names of the columns: the pooling and a number from 0."""
+        """Return the names of columns: the pooling and an index from 0."""
         pooler = self._pooler()
         return np.array([f"{pooler.name}{number}" for number in range(pooler.dim)], object)
 

@@ -31,7 +31,7 @@ class EmbeddedModule(Summarized):
     Attributes:
         module: The module that was read.
         pooler: Makes vectors of functions and of the module.
-        lookup: The word of each statement, and how far it had to be generalized.
+        lookup: The word of each statement, and its level of back-off.
     """
 
     module: Module
@@ -44,7 +44,7 @@ class EmbeddedModule(Summarized):
         return f"EmbeddedModule({self.module.name!r}: {counts}, {pooled}, {self.unknown_rate:.1%} unknown)"
 
     def summary(self, level: Level = "function") -> Summary:
-        """Return what people read: how many vectors, and the first numbers of those of functions or of the module."""
+        """Return the number of vectors, and the first numbers of each function's or of the module's."""
         vectors = self.vectors_at(level)
         is_pooled = level != "statement"
         names = ["vector"] if level == "module" else [demangle(name) for name in self.labels(level) if is_pooled]
@@ -73,7 +73,7 @@ class EmbeddedModule(Summarized):
 
     @property
     def pooling(self) -> str:
-        """Name of the pooling that made the vectors of functions and of the module."""
+        """Name of the pooling of functions and of the module."""
         return self.pooler.name
 
     @property
@@ -88,7 +88,7 @@ class EmbeddedModule(Summarized):
 
     @property
     def backoff(self) -> dict[str, int]:
-        """Level of back-off → number of statements."""
+        """Number of statements by level of back-off."""
         return self.lookup.count_by_level()
 
     @property
@@ -110,7 +110,7 @@ class EmbeddedModule(Summarized):
         """Return (n, dim) float32 vectors of a level; one row for "module".
 
         Raises:
-            InputError: There is no such level.
+            InputError: The level is unknown.
         """
         if level not in get_args(Level):
             raise InputError(f"level is {level!r}; expected one of {', '.join(get_args(Level))}")

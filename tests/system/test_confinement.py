@@ -252,7 +252,7 @@ def test_a_link_out_of_a_folder_that_is_given_is_refused(project, name):
     secret = write(project.parent, {"outside/secret": "root:x:0\n"}) / "outside" / "secret"
     (project / name).symlink_to(secret)
     source = found(project, name).source
-    with refuses(InputError, f"{name}: is a link out of", project, secret, "name that file itself"):
+    with refuses(InputError, f"{name}: is a link out of", project, secret, "pass that file itself"):
         ncc.load_module(source)
     with refuses(InputError, "is a link out of"):
         load_program(source, ["-O1"], cache=project.parent / "cache")

@@ -91,5 +91,5 @@ def test_closing_ends_calls_that_are_under_way(workers):
     workers.close()
     thread.join(30)
     assert failed and failed[0].startswith("a: ")
-    with pytest.raises(NccError, match="the workers have been ended"):
+    with pytest.raises(NccError, match="the workers were stopped"):
         workers.call("b", len, "")

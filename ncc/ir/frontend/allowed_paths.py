@@ -1,4 +1,4 @@
-"""What one compilation may access: the compiler, system headers, and what its user named.
+"""Paths that a compilation may access: the compiler, system headers, and what its user named.
 
 A source is a stranger's: beside its own folder it reads nothing that the user did not name. Flags are the user's, so
 every path in them counts as named. Landlock allows a folder with all below it. So a folder that holds something hidden
@@ -54,7 +54,7 @@ class Tree:
 
     @functools.cached_property
     def paths(self) -> tuple[str, ...]:
-        """Paths that together stand for all of it."""
+        """Paths that together allow all of it."""
         if not self.mixed:
             return (self.root,)
         folders = [os.path.join(parent, name) for parent in self.mixed for name in self.folders.get(parent, ())]
@@ -123,7 +123,7 @@ def allowed_paths(source: str, given: Sequence[str | os.PathLike[str]]) -> Seque
 
 
 def allowed_tree(folder: str | os.PathLike[str]) -> Sequence[str]:
-    """Return paths that stand for all in a folder that is not hidden; of a home or the like, for the code in it."""
+    """Return paths that allow all in a folder that is not hidden; of a home or the like, for the code in it."""
     folder = str(Path(folder))  # without a slash at its end
     return _code_in(folder) if is_home_or_temp(folder) else look_at(folder).paths
 

@@ -36,8 +36,8 @@ def find_compiler(clang: str | None = None) -> Clang:
     folders = _package_folders("ziglang")
     if not folders:
         raise CompileError(
-            "no compiler: the ziglang package, which brings one, is not installed; "
-            "`pip install ziglang`, or name a clang with the clang option or NCC_CLANG"
+            "no compiler: the package ziglang is not installed; `pip install ziglang`, or name a clang with "
+            "the clang option or NCC_CLANG"
         )
     zig = folders[0] / ("zig.exe" if os.name == "nt" else "zig")
     # `zig clang` is the plain driver; `zig cc` would add sanitizers and flags of its own.
@@ -165,7 +165,7 @@ def _whole_path(source: str) -> str:
     """A path that is not an argument: a dash at its beginning would make it a flag, an @ a file of more arguments."""
     path = Path(source)
     if path.name.startswith("@"):  # the compiler proper is told the name without its folder
-        raise InputError(f"{source}: compilers take a name that begins with @ for a file of arguments; rename the file")
+        raise InputError(f"{source}: compilers read a name that begins with @ as a list of arguments; rename the file")
     return str(path.absolute())
 
 

@@ -169,9 +169,7 @@ def _language(source: str | bytes, options: CompileOptions) -> str:
     if isinstance(source, bytes):
         if options.language is None:
             languages = ", ".join(LANGUAGES)
-            raise InputError(
-                f"source text has no file extension to tell its language by; set language to one of {languages}"
-            )
+            raise InputError(f"source text has no file extension; set language to one of {languages}")
         return options.language
     path = Path(source)
     if path.is_dir():

@@ -1,8 +1,8 @@
 """Extracts the device part of a CUDA or HIP file whose host part does not compile here.
 
 Programs include libraries that only the host needs, and call them. So the file is preprocessed, with empty files for
-headers that are not found, and what the compiler refuses is left out: statements of host functions, and functions of
-the device as a whole, so that a kernel is either complete or not there, and then listed with its reason.
+headers that are not found, and what the compiler refuses is removed: statements of host functions, and functions of the
+    device as a whole, so that a kernel is either complete or not there, and then listed with its reason.
 """
 
 import os
@@ -63,8 +63,8 @@ def compile_device_code(
     except CompileError as error:
         if error.timed_out:
             raise CompileError(
-                f"{run.name}: leaving out what does not compile took longer than {options.timeout_s:g} seconds; "
-                "a larger time limit (--timeout, timeout_s) gives it longer",
+                f"{run.name}: removing code that does not compile took longer than {options.timeout_s:g} seconds; "
+                "raise the time limit (--timeout, timeout_s)",
                 timed_out=True,
             ) from error
         return None
@@ -151,7 +151,7 @@ class _Runs:
     ) -> FinishedProcess:
         left_s = self.end - time.monotonic()
         if left_s <= 0:
-            raise CompileError("time is up", timed_out=True)
+            raise CompileError("time limit reached", timed_out=True)
         options = replace(self.options, flags=flags, timeout_s=left_s)
         command = compile_command(self.compiler, "cuda", None if isinstance(source, bytes) else source, options)
         return run_compiler(self.compiler, command, options, name=self.name, source=source, readable=readable)
@@ -177,11 +177,11 @@ class _Error:
 
 
 class _DeviceCodePruner:
-    """A preprocessed text that ever more is left out of."""
+    """A preprocessed text from which parts are removed until it compiles."""
 
     def __init__(self, text: str, searched: tuple[str, ...]) -> None:
         if len(text) > _MAX_CHARS:
-            raise CompileError("too long a text")
+            raise CompileError("the text is too long")
         self.markers: list[str] = []
         self.is_own: list[bool] = []
         """Of each line: whether it is the source's own."""
@@ -202,7 +202,7 @@ class _DeviceCodePruner:
         self.tries: dict[int, int] = {}  # by position of a function's brace; what is left out leaves its blanks
 
     def compile(self, run: _Runs) -> tuple[bytes, dict[str, str]] | None:
-        """Return IR and what was left out, with reasons; None if it does not end."""
+        """Return IR and the removed parts, with reasons; None if it does not end."""
         for _ in range(_MAX_ROUNDS):
             result = run.compile(self.text)
             if isinstance(result, FinishedProcess):
@@ -265,7 +265,7 @@ class _DeviceCodePruner:
         return match.end() if match else start
 
     def _cut(self, scopes: Scopes, position: int, reason: str) -> tuple[int, int, str]:
-        """Return first and last character of what is left out for an error, and what replaces it."""
+        """Return the first and last character of the part to remove for an error, and its replacement."""
         around = scopes.at(position)
         function = next((block for block in around if block.kind == "function"), None)
         if function is None:  # of a declaration, or of the head of a function

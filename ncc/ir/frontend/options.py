@@ -68,10 +68,10 @@ class CompileOptions:
 
     @staticmethod
     def of(options: "CompileOptions | None", language: str | None) -> "CompileOptions":
-        """The options that a verb was given, or the usual ones, for a language that it was given by itself.
+        """Return the options of a verb, or the default ones, with its language.
 
         Raises:
-            InputError: For an unknown language.
+            InputError: The language is unknown.
         """
         options = options or CompileOptions()
         return replace(options, language=language) if language else options

@@ -90,10 +90,10 @@ def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
     ended_by = -returncode if returncode < 0 else returncode - _KILLED_BY_SHELL
     if ended_by == _SIGXFSZ or finished.hit_output_limit:
         limit = f"{output_limit() / GIGABYTE:.3g} GB"
-        return f"the compiler wrote more than {limit} and was stopped; NCC_OUTPUT_GB allows it more"
+        return f"the compiler wrote more than {limit} and was stopped; raise NCC_OUTPUT_GB"
     if re.search(_OUT_OF_MEMORY, stderr):
         limit = f"{memory_limit() / GIGABYTE:.3g} GB"
-        return f"the compiler needs more than {limit} of memory; NCC_MEMORY_GB allows it more"
+        return f"the compiler needs more than {limit} of memory; raise NCC_MEMORY_GB"
     if name := signal_name(returncode):
         reason = ", maybe for want of memory" if name == "SIGKILL" else ""
         return f"the compiler was ended by signal {name}{reason}"
@@ -148,7 +148,7 @@ def run_compiler(
     except subprocess.TimeoutExpired as error:
         raise CompileError(
             f"{name}: the compiler did not finish within {options.timeout_s:g} seconds and was stopped; "
-            f"a larger time limit (--timeout, timeout_s) gives it longer{COMMAND_LINE}{shlex.join(command)}",
+            f"raise the time limit (--timeout, timeout_s){COMMAND_LINE}{shlex.join(command)}",
             timed_out=True,
         ) from error
     except OSError as error:

@@ -48,7 +48,7 @@ class Block:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is left out with what it belongs to: values, also those of an enumeration."""
+        """Whether it is removed with its parent: values, also those of an enumeration."""
         return self.parent is not None and (self.kind == "other" or re.search(_ENUM, self.header) is not None)
 
     @property

@@ -32,17 +32,16 @@ class ContextCounts:
 
 
 def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int | None = None) -> ContextCounts:
-    """Count ordered pairs of distinct statements whose edges share a node, or that ``width`` such steps connect.
+    """Count ordered pairs of distinct statements that are at most ``width`` shared nodes apart.
 
-    Each pair is counted both ways, by label, and is not listed.
+    Each pair is counted in both directions, by label.
 
     Args:
         graph: The contextual flow graph.
-        label: (num_statements,) int32 word of each statement; statements labelled -1 are walked through but not
-            counted.
+        label: (num_statements,) int32 word of each statement; statements labeled -1 are walked through but not counted.
         width: Context size in hops; the paper compares 1, 2 and 3.
-        max_degree: An identifier with more statements than this connects none of them: what a thousand statements
-            share says little about any of them, and gives a million pairs. None for no limit, as in the paper.
+        max_degree: Identifiers with more statements than this connect none of them, since an identifier of a thousand
+            statements says little about any and makes a million pairs. None for no limit, as in the paper.
 
     Raises:
         InputError: ``width`` is not between 1 and 8, ``label`` is not one number per statement, or it takes too long.
@@ -55,7 +54,7 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
         raise InputError(f"max_degree is {max_degree}; expected 0 or more")
     num_statements = graph.module.num_statements
     if label.shape != (num_statements,):  # the kernel would read past its end
-        raise InputError(f"labels of shape {label.shape}; expected one for each of {num_statements} statements")
+        raise InputError(f"labels have shape {label.shape}; expected one for each of {num_statements} statements")
     statement, node = graph.incidence
     if max_degree is not None:
         connects = np.bincount(node, minlength=graph.num_nodes)[node] <= max_degree
@@ -72,6 +71,6 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
             timeout_s=seconds_for(len(graph.module.ir)),
         )
     except TimeoutError as error:
-        raise InputError(f"{graph.module.name}: {error}; a smaller width or max_degree takes less") from error
+        raise InputError(f"{graph.module.name}: {error}; try a smaller width or max_degree") from error
     order = np.argsort(center.astype(np.int64) << 32 | context)  # one sort, many times as fast as that of two columns
     return ContextCounts(center[order], context[order], count[order])

@@ -70,7 +70,7 @@ def to_svg(graph: XFG, function: str | None = None) -> str:
     """Return one function as SVG: a box for each block, a row for each statement, edges colored by kind."""
     names = graph.module.function_names
     if not names:
-        raise InputError(f"{graph.module.name}: a picture shows one function, and it has none")
+        raise InputError(f"{graph.module.name}: a picture shows one function, but the module has none")
     if function is None and len(names) > 1:
         hint = f"name one of its {len(names)}: {sample_names(graph.module)}"
         raise InputError(f"{graph.module.name}: a picture shows one function; {hint}")

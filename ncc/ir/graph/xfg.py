@@ -49,7 +49,7 @@ class XFG:
         kind: (num_edges,) uint8, see `EdgeKind`.
         root, exit, effect: first node of each of the added groups.
         effect_statement: (num_effects,) int32 statement of each effect node.
-        num_nodes: Nodes in all.
+        num_nodes: Total number of nodes.
     """
 
     module: Module
@@ -74,7 +74,7 @@ class XFG:
 
     @property
     def num_edges(self) -> int:
-        """Edges, parallel ones counted each."""
+        """Number of edges, counting parallel ones."""
         return len(self.source)
 
     @functools.cached_property
@@ -100,7 +100,7 @@ class XFG:
         """Draw a function of the graph, by default its only one, as SVG text.
 
         Raises:
-            InputError: There is no such function, or several and none was named.
+            InputError: The function is unknown, or there are several and none was named.
         """
         from ncc.ir.graph.draw import to_svg
 
@@ -135,7 +135,7 @@ class XFG:
         return f"{self.module.function_names[function]}/{'%' if node < self.root else ''}{name}"
 
     def function_of(self, node: int) -> int:
-        """Return the number of a node's function; -1 for globals."""
+        """Return the index of a node's function; -1 for globals."""
         if node >= self.effect:
             return int(self.module.statement_function[self.effect_statement[node - self.effect]])
         if node >= self.root:
@@ -144,30 +144,28 @@ class XFG:
 
 
 def build_xfg(module: Module) -> XFG:
-    """Build the XFG of a module: all functions, with the calls between them.
+    """Build the XFG of a module: all functions, and the calls between them.
 
     - A ``define`` leads from the function's root to its entry block and from there to each argument.
     - A statement that makes a value leads from each operand to the result (data), and from its block's label to the
       result (path) if no operand is defined in that block. A phi leads from the label and from each incoming value.
     - A store leads from the value to the pointer, from the label if the value is an immediate.
-    - A statement that makes no value and is not a terminator leads to an effect node of its own, as it would to a
-      result.
+    - A statement that makes no value and is not a terminator leads to a separate effect node, as it would to a result.
     - An unconditional branch, a switch and the like lead from every leaf of the block (a node that the block reaches
       and leads on from nowhere) to the labels (control); a conditional branch from its condition. A switch leads from
       its condition too, an invoke from what it makes. What leaves the function leads from the leaves and its operands
       to the return node. Arguments belong to the entry block: those that it does not use are among its leaves.
-    - A call of a function in the module leads from each actual argument (from the label for an immediate) to the
-      formal one and from the return node to the result; a call that passes nothing leads to the callee's root. Any
-      other call leads from its arguments to the result.
+    - A call of a function in the module leads from each actual argument (from the label for an immediate) to the formal
+      one and from the return node to the result; a call without arguments leads to the callee's root. Any other call
+      leads from its arguments to the result.
 
-    Linear in the graph but for a sort of each block's nodes.
+    Runs in time linear in the graph, except for a sort of each block's nodes.
 
     Args:
-        module: As `ncc.read_module` or `ncc.load_module` made it.
+        module: From `ncc.read_module` or `ncc.load_module`.
 
     Raises:
-        InputError: Ends of blocks lead from so much to so many labels that the graph would be far larger than the
-            module.
+        InputError: The ends of blocks would make the graph far larger than the module.
 
     Reference: Ben-Nun et al. 2018, section 3.1.
     """

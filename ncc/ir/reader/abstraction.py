@@ -21,7 +21,7 @@ class Abstraction:
         keep_callees: LLVM intrinsics, external functions of ``known_callees.txt`` (libm, libc, the C++ runtime, OpenCL,
             SPIR-V; mangled or not), and the variables that are SPIR-V's registers keep their name
             (``@get_global_id``, ``@llvm.fmuladd``, ``@__spirv_BuiltInWorkgroupId``); False abstracts them to ``<@ID>``.
-        keep_immediates: Integers -1, 0, 1, 2, other powers of two and other negative ones keep a bucket of their own
+        keep_immediates: Integers -1, 0, 1, 2, other powers of two and other negative ones keep a separate bucket
             (``<INT:0>``); False abstracts them all to ``<INT>``.
         max_struct_fields: Structures with more fields, those of nested structures included, are written ``{...}``:
             what a large one is made of names the project that it is from rather than what is done; None for no limit.

@@ -21,7 +21,7 @@ def find_function(module: Module, name: str) -> int:
     if len(functions) > 1:
         listed = "; ".join(demangle(names[function]) for function in functions[:_MAX_NAMES])
         more = f" and {len(functions) - _MAX_NAMES} more" if len(functions) > _MAX_NAMES else ""
-        raise UnknownNameError(f"{module.name}: {name!r} is the name of {len(functions)} functions: {listed}{more}")
+        raise UnknownNameError(f"{module.name}: {len(functions)} functions are named {name!r}: {listed}{more}")
     return functions[0]
 
 
@@ -38,8 +38,8 @@ def find_functions(module: Module, name: str) -> list[int]:
     near = dict.fromkeys(forms[form] for form in get_close_matches(plain, forms, n=_MAX_NAMES))
     hint = f"nearest are {', '.join(map(demangle, near))}" if near else f"it has {sample_names(module)}"
     raise UnknownNameError(
-        f"{module.name}: there is no function '{escape_control(name, lines=False)}'; {hint}; "
-        "of source, one that was inlined is there with -O 0"
+        f"{module.name}: no function '{escape_control(name, lines=False)}'; {hint}; "
+        "compile source with -O 0 to keep inlined functions"
     )
 
 

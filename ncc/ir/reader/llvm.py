@@ -1,8 +1,8 @@
-"""LLVM at arm's length: it parses text and bitcode in a process of its own.
+"""LLVM at arm's length: it parses text and bitcode in a separate process.
 
 On input that it did not expect (nesting 10,000 deep, damaged bitcode, an odd data layout) LLVM does not always return
 an error: it overflows its stack or calls abort(), which would end the caller's Python process. Here it ends a helper,
-which is started when it is first needed, serves every later request, and is started anew after a crash, after a time
+which is started when it is first needed, serves every later request, and is restarted after a crash, after a time
 limit, and after a large module. It reads no files but its own (see `ncc.system.sandbox.confine`), and each request has
 a limit of memory.
 """
@@ -40,7 +40,7 @@ _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/ni
 
 
 class LLVMWork(IntEnum):
-    """What LLVM does with a module before it prints it."""
+    """Work that LLVM does on a module before it prints it."""
 
     PRINT = 0
     VERIFY = 1
@@ -78,7 +78,7 @@ class _Helper(WatchedProcess):
             if length > output_limit():
                 self.end()
                 limit = f"{output_limit() / GIGABYTE:.3g} GB"
-                raise LLVMRefusalError(f"LLVM prints more than {limit}; NCC_OUTPUT_GB allows it more")
+                raise LLVMRefusalError(f"LLVM printed more than {limit}; raise NCC_OUTPUT_GB")
             answer = self.read(length, deadline)
         except TimeoutError as error:
             self.end()
@@ -107,7 +107,7 @@ def _describe_death(code: int, messages: list[str], memory_bytes: int) -> str:
 
 def _too_much_memory(memory_bytes: int) -> str:
     limit = f"{memory_bytes / GIGABYTE:.3g} GB"
-    return f"LLVM needs more than {limit} of memory for this input; NCC_MEMORY_GB allows it more"
+    return f"LLVM needs more than {limit} of memory for this input; raise NCC_MEMORY_GB"
 
 
 def _helper_command() -> list[str]:

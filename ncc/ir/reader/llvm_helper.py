@@ -63,7 +63,7 @@ def parse(data: bytes) -> llvm.ModuleRef:
         is_bitcode = section.name() in (b".llvmbc", b"__bitcode", b".llvm.lto")
         if is_bitcode and section.data().startswith(_BITCODE):
             return llvm.parse_bitcode(section.data())
-    raise RuntimeError("none of its sections holds bitcode")
+    raise RuntimeError("none of its sections contains bitcode")
 
 
 def optimize(module: llvm.ModuleRef) -> llvm.ModuleRef:

@@ -39,20 +39,20 @@ class NodeKind(IntEnum):
 class Module:
     """A module's statements, identifiers and functions.
 
-    A *statement* is an instruction or a function's ``define`` header; debug intrinsics and records are no
-    statements, so that a program reads the same with and without ``-g``. A *node* is an identifier. Statements of a
-    function are consecutive and begin with its ``define``; blocks are numbered through the module.
+    A *statement* is an instruction or a function's ``define`` header; debug intrinsics and records are not statements,
+    so a program has the same statements with and without ``-g``. A *node* is an identifier. Statements of a function
+    are consecutive and begin with its ``define``; blocks are numbered through the module.
 
     Attributes:
-        name: Where the module came from, for messages.
-        read_via: How it was read: "direct" from the text, "bitcode" or "llvm" from LLVM's own printing of it.
-        opcode: (num_statements,) uint8, numbers of `OPCODES`.
+        name: Name for messages, such as the path.
+        read_via: How it was read: "direct" from text, "bitcode", or "llvm" from text printed by LLVM.
+        opcode: (num_statements,) uint8, indices into `OPCODES`.
         text_id: (num_statements,) int32, index into ``texts``.
         texts: The distinct abstracted statements, in order of appearance.
         basic_block: (num_statements,) int32 basic block; a ``define`` has its function's first.
         result: (num_statements,) int32 node that the statement defines, or -1.
         callee: (num_statements,) int32 node of the called function, or -1 (no call, or inline assembly).
-        source_line: (num_statements,) int32 line in the source, or 0 where there is no debug information.
+        source_line: (num_statements,) int32 line in the source, or 0 without debug information.
         operand_start: (num_statements + 1,) int32 offsets into ``operand``.
         operand: int32 nodes used, in order; -1 for an immediate. A call's operands are callee, arguments, (labels);
             a phi's are value, label, value, label…; a define's are its parameters.
@@ -68,7 +68,7 @@ class Module:
         statement_offset: (num_statements,) uint32 offset of each statement in the text; of a ``define`` of what
             follows that word.
         ir: The text that was read.
-        skipped_functions: Functions of device code that did not compile, each with the first error.
+        skipped_functions: Device functions that did not compile, each with the first error.
     """
 
     name: str
@@ -100,12 +100,11 @@ class Module:
         return f"Module({self.name!r}: {self.num_statements} statements in {self.num_functions} functions)"
 
     def check_functions(self) -> None:
-        """Raise `InputError` for a module without a function that has code."""
+        """Raise `InputError` unless a function has code."""
         if not self.num_functions:
             raise InputError(
-                f"{self.name}: {NO_FUNCTION}: a declaration makes no code, nor does a static, inline or template "
-                "function that nothing uses, nor CUDA host code; use it in the file (in C and C++, -D static= "
-                "-D inline= may be enough)"
+                f"{self.name}: {NO_FUNCTION}: unused static, inline and template functions are dropped, as are "
+                "declarations and CUDA host code. Try -D static= -D inline="
             )
 
     @property
@@ -135,14 +134,14 @@ class Module:
 
     @property
     def compiler(self) -> str:
-        """The compiler that made it, as "clang 19"; empty if the module does not say."""
+        """The compiler that made it, such as "clang 19"; empty if unknown."""
         ident = re.search(rb"(?m)^!llvm\.ident = !\{!(\d+)", self.ir)
         compiler = ident and re.search(r"(\w+) version (\d+)", self.metadata_source(int(ident[1])))
         return f"{compiler[1]} {compiler[2]}" if compiler else ""
 
     @cached_property
     def is_unoptimized(self) -> bool:
-        """Whether the compiler was told to leave functions of it as they are, as by -O0."""
+        """Whether functions of it were compiled without optimization, as by -O0."""
         return b"optnone" in self.ir and re.search(rb"(?m)^attributes #\d+ = \{[^\n]*\boptnone\b", self.ir) is not None
 
     @cached_property
@@ -152,7 +151,7 @@ class Module:
 
     @property
     def first_kernel(self) -> int:
-        """Number of the first function that is marked as a kernel, or of the first function if none is."""
+        """Index of the first function marked as a kernel, or of the first function."""
         return int(np.argmax(self.function_is_kernel)) if self.num_functions else 0
 
     @cached_property
@@ -162,7 +161,7 @@ class Module:
 
     @cached_property
     def statement_function(self) -> Ints32:
-        """(num_statements,) int32 number of each statement's function."""
+        """(num_statements,) int32 index of each statement's function."""
         return np.repeat(np.arange(self.num_functions, dtype=np.int32), np.diff(self.function_start))
 
     @cached_property
@@ -179,7 +178,7 @@ class Module:
 
     @cached_property
     def function_of_node(self) -> Ints32:
-        """(num_nodes + 1,) int32 number of the function with a body that each node names; else, and for -1, -1."""
+        """(num_nodes + 1,) int32 index of the function with a body that each node names; otherwise, and for -1, -1."""
         number = np.full(self.num_nodes + 1, -1, np.int32)
         number[self.function_node] = np.arange(self.num_functions, dtype=np.int32)
         return number
@@ -241,7 +240,7 @@ class Module:
 
     @cached_property
     def external_names(self) -> frozenset[str]:
-        """Names of functions and of global variables that the module uses and does not define."""
+        """Names of functions and global variables that the module uses but doesn't define."""
         text = b"\n" + self.ir
         return frozenset(plain_name(name) for kind in _EXTERNAL for name in re.findall(kind, text))
 

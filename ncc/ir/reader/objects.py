@@ -47,7 +47,7 @@ def refuse_object(data: bytes, name: str) -> None:
     """Raise `InputError` for what holds machine code alone, or more than one module."""
     if data.startswith(ARCHIVE_MAGICS) or name.endswith(".a"):
         number = len(list_members(BytesIO(data), name))
-        raise InputError(f"{name}: an archive of {number} file(s); give its path, or one of them as lib.a(member.o)")
+        raise InputError(f"{name}: an archive (members: {number}); pass its path, or one member as lib.a(member.o)")
     if is_object(data) and not holds_bitcode(data):
         raise InputError(f"{name}: an object file without LLVM bitcode; {HOW_TO_EMBED}")
 

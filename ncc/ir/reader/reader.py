@@ -36,17 +36,17 @@ def read_module(
     """Read a module.
 
     Args:
-        source: Path of a file of IR: text, bitcode, or an object with bitcode in it; or the file's bytes.
-        name: Name in messages; default the path, or "<bytes>".
-        abstraction: What statements keep; default `Abstraction()`.
-        verify: Run LLVM's verifier first; text with typed pointers is refused then.
+        source: Path of an IR file (text, bitcode, or an object with bitcode), or the file's bytes.
+        name: Name in messages; default: the path, or "<bytes>".
+        abstraction: Rules for abstracting statements; default: `Abstraction()`.
+        verify: Run LLVM's verifier first, which rejects text with typed pointers.
 
     Returns:
-        The module; one without functions is valid and has no statements.
+        The module; it may have no functions.
 
     Raises:
-        InputError: The file is missing, empty, too large, or neither LLVM IR text nor bitcode, and holds none.
-        IRError: LLVM can't read it either, or its verifier refuses it; with line and column if they are known.
+        InputError: The file is missing, empty, too large, or not LLVM IR.
+        IRError: The IR can't be read, or LLVM's verifier rejects it; with line and column if known.
 
     Reference:
         Ben-Nun et al. 2018, section 4 (pre-processing).
@@ -130,7 +130,7 @@ def _read_text(text: bytes, name: str, read_via: str, abstraction: Abstraction) 
             verified=read_via != "direct",
         )
     except TimeoutError as error:
-        raise IRError(f"{name}: {error}; it has {len(text):,} bytes, which are expected to take far less") from error
+        raise IRError(f"{name}: {error}; expected far less for its {len(text):,} bytes") from error
     texts, bounds = raw.pop("texts").tobytes(), itertools.pairwise(raw.pop("texts_start").tolist())
     lines = _source_lines(raw.pop("debug"), raw.pop("debug_id"), raw.pop("debug_line"))
     raw["function_start"] = np.append(raw["function_start"], np.int32(len(raw["opcode"])))

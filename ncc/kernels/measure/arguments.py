@@ -66,14 +66,14 @@ class Argument:
         match = _TYPE.fullmatch(plain)
         if not match:
             raise InputError(
-                f"kernel {self.kernel}: argument {self.name!r} is of type {plain}, which ncc does not make; "
+                f"kernel {self.kernel}: argument {self.name!r} is of type {plain}, which ncc can't generate; "
                 "expected buffers, local memory and scalars of OpenCL's arithmetic types (no images, pipes, structures)"
             )
         width = int(match[2] or 1)
         return _SCALARS[match[1]], 4 if width == 3 else width
 
     def annotation(self, annotations: Annotations, key: str) -> str | None:
-        """What a comment says of it."""
+        """Value of its annotation, from a comment."""
         return {**annotations.get(self.name, {}), **annotations.get(f"{self.kernel}.{self.name}", {})}.get(key)
 
     def elements(self, annotations: Annotations, nd_range: NDRange) -> int:
@@ -86,7 +86,7 @@ class Argument:
 
 
 def read_annotations(source: str) -> Annotations:
-    """What comments of a source say of arguments and kernels."""
+    """Annotations of arguments and kernels in the comments of a source."""
     annotations: dict[str, dict[str, str]] = {}
     for name, text in _ANNOTATION.findall(source):
         for part in text.split(","):

@@ -24,13 +24,13 @@ class Device:
     """An OpenCL device.
 
     Attributes:
-        name: The driver's name for it, with a number where several have the same.
+        name: The driver's name for it, numbered if several share it.
         kind: "CPU", "GPU" or "other".
         driver: The driver.
         compute_units: Number of compute units.
-        max_wgsize: Most work-items in a work-group.
-        memory_bytes: Global memory.
-        local_bytes: Local memory of a work-group.
+        max_wgsize: Maximum number of work-items per work-group.
+        memory_bytes: Size of global memory.
+        local_bytes: Local memory per work-group.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Device:
     local_bytes: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields by their names."""
+        """Return the fields by name."""
         return asdict(self)
 
 
@@ -54,7 +54,7 @@ def _handles() -> dict[Device, Any]:
     try:
         import pyopencl as cl
     except ImportError as error:
-        raise NccError(f"devices are measured with pyopencl, which is missing: {_HOW_TO_INSTALL}") from error
+        raise NccError(f"measuring devices needs pyopencl, which is missing: {_HOW_TO_INSTALL}") from error
     try:
         all_handles = [handle for platform in cl.get_platforms() for handle in platform.get_devices()]
     except cl.Error:  # no driver, or one without devices
@@ -76,7 +76,7 @@ def list_devices() -> list[Device]:
     """List the OpenCL devices on which kernels can be measured."""
     devices = list(_handles())
     if not devices:
-        raise NccError(f"no OpenCL driver shows a device: {_HOW_TO_INSTALL}")
+        raise NccError(f"no OpenCL driver reports a device: {_HOW_TO_INSTALL}")
     return devices
 
 
@@ -106,7 +106,7 @@ def _find_device(devices: list[Device], name: str) -> Device:
     matches = matches or [device for device in devices if name.lower() in device.name.lower()]
     if len(matches) != 1:
         all_names = ", ".join(f"{number}: {device.name}" for number, device in enumerate(devices, 1))
-        raise InputError(f"device {name!r} fits {len(matches)} of the devices here ({all_names}); expected one")
+        raise InputError(f"device {name!r} matches {len(matches)} devices ({all_names}); expected one")
     return matches[0]
 
 

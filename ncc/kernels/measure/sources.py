@@ -58,9 +58,7 @@ def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]
         except (CompileError, InputError) as error:
             failed[item.name] = str(error)
     if not kernels:
-        raise InputError(
-            "; ".join(failed.values()) or f"{inputs[0]}: no kernel of OpenCL C; expected files that end in .cl"
-        )
+        raise InputError("; ".join(failed.values()) or f"{inputs[0]}: no OpenCL C kernel; expected .cl files")
     return kernels, failed
 
 

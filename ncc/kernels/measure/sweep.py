@@ -109,14 +109,14 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Measurements(Summarized):
-    """What `measure_kernels` found.
+    """Result of `measure_kernels`.
 
     Attributes:
         table: The file.
         num_rows: Rows in it.
         num_kernels: Kernels that have rows.
         devices: Names of the devices that have rows.
-        failed: Kernel and device, or file → why there are no rows, or none of larger sizes.
+        failed: Kernel and device, or file → reason for missing rows.
     """
 
     table: Path
@@ -126,11 +126,11 @@ class Measurements(Summarized):
     failed: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields by their names, the table by its path."""
+        """Return the fields by name, with the table's path."""
         return asdict(self) | {"table": str(self.table)}
 
     def summary(self) -> Summary:
-        """Return what people read: the table's size, and what failed."""
+        """Return the table's size, and failures."""
         return Summary(
             verdict=f"{self.num_rows:,} rows",
             interval=f"{self.num_kernels} kernels, {len(self.devices)} devices",
@@ -150,7 +150,7 @@ def measure_kernels(
     measurement_time: float = 1.0,
     progress: Report | None = None,
 ) -> Measurements:
-    """Time OpenCL kernels on your devices; run again with the same table to resume after a stop."""
+    """Time OpenCL kernels on your devices; run again with the same table to resume."""
     path = Path(output)
     grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
     if path.suffix != ".parquet":

@@ -87,7 +87,7 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
     check_measured(path, rows, numbers["time_ms"], _MAX_MS)
     devices = tuple(dict.fromkeys(row["device"] for row in rows))
     if len(devices) < 2:
-        raise DataError(f"{path}: one device, {devices[0]!r}; expected two or more, since devices are compared")
+        raise DataError(f"{path}: one device, {devices[0]!r}; expected two or more to compare")
     sizes = np.stack([numbers[name] for name in _SIZES], axis=1)
     first: dict[tuple[Any, ...], int] = {}
     seen: dict[tuple[int, int], int] = {}
@@ -98,8 +98,8 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
         before = seen.setdefault((launch, device), index)
         if before != index:
             raise DataError(
-                f"{path}: rows {before} and {index} (from 0) are one launch of {row['kernel']} on one device, "
-                f"{row['device']!r}; name two devices differently, and give one row a launch"
+                f"{path}: rows {before} and {index} (from 0) are the same launch of {row['kernel']} on one device, "
+                f"{row['device']!r}; give devices different names, and each launch one row"
             )
         times[launch, device] = numbers["time_ms"][index]
     complete = np.flatnonzero(np.isfinite(times).all(axis=1))
@@ -143,12 +143,12 @@ class MeasuredTime:
 
     @property
     def launch(self) -> tuple[str, str, str, int, int, int]:
-        """What a table has one row of."""
+        """Key of a table's rows."""
         return self.kernel_file, self.kernel, self.device, self.global_size, self.local_size, self.transfer_bytes
 
     @property
     def key(self) -> tuple[str, str, str, int, int]:
-        """What is not measured twice."""
+        """Key of a measurement that is not repeated."""
         return self.source_id, self.kernel, self.device, self.size, self.local_size
 
 
@@ -159,7 +159,7 @@ def load_rows(path: Path) -> list[MeasuredTime]:
         rows = read_columns(path, list(types), list(types)) if path.exists() else []
         return [MeasuredTime(**{name: type_(row[name]) for name, type_ in types.items()}) for row in rows]  # type: ignore[operator]
     except (DataError, ValueError) as error:
-        raise InputError(f"{path}: not a table of 'ncc measure' to go on with; name another file") from error
+        raise InputError(f"{path}: not a table of 'ncc measure' to extend; name another file") from error
 
 
 def save_rows(path: Path, rows: list[MeasuredTime]) -> None:

@@ -1,4 +1,4 @@
-"""One kernel on one device, in a worker process of its own: checked first, then timed.
+"""One kernel on one device, in a separate worker process: checked first, then timed.
 
 Whether a kernel is worth timing is asked as by Cummins et al.: it ends, writes something, does so the same way twice,
 otherwise for other input, and stays within its buffers, which lie between guard bands.
@@ -183,14 +183,14 @@ class _Session:
         if not any(changed.any() for changed in written.values()):
             raise InputError(f"kernel {self.name}: writes no output")
         if not _agree(first, run.output(0x5A)):
-            raise InputError(f"kernel {self.name}: gives other output for the same input; it is not deterministic")
+            raise InputError(f"kernel {self.name}: is not deterministic: its output differs for the same input")
         if not _agree(first, run.output(0xA5)):
             raise InputError(f"kernel {self.name}: reads outside its buffers")
         other = _Run(self, nd_range, _SEED + 1)
         second = other.output(0x5A)
         touched = {index: changed | (second[index] != other.given[index]) for index, changed in written.items()}
         if all((first[index][where] == second[index][where]).all() for index, where in touched.items()):
-            raise InputError(f"kernel {self.name}: gives the same output for other input; it does not depend on it")
+            raise InputError(f"kernel {self.name}: its output does not depend on its input")
 
     def time(self, nd_range: NDRange, measurement_time: float) -> MeasuredTime:
         """Repeat until the interval of the median is narrow, or the time is up."""
@@ -225,7 +225,7 @@ class _Session:
 
 
 def _agree(left: dict[int, np.ndarray], right: dict[int, np.ndarray]) -> bool:
-    """Whether two outputs are equal, floating-point numbers but for the order of sums."""
+    """Whether two outputs are equal, floating-point numbers up to the order of sums."""
     return all(
         np.allclose(values, right[index], rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True)
         if np.issubdtype(values.dtype, np.floating)

@@ -50,7 +50,7 @@ class CorpusReport:
     failures: dict[str, str] = field(default_factory=dict)  # path → reason
 
     def add(self, other: "CorpusReport") -> None:
-        """Add the report of other files, but for pairs and distinct statements."""
+        """Add the report of other files, except pairs and distinct statements."""
         for name in ("files", "lines", "statements", "seconds"):
             total = getattr(self, name)
             for key, value in getattr(other, name).items():
@@ -118,10 +118,10 @@ class Batch:
         try:
             content = json.loads(path.read_bytes())
             if content.keys() != CorpusReport.__dataclass_fields__.keys():
-                raise ValueError("it has other fields")
+                raise ValueError("unexpected fields")
             return convert(content, CorpusReport, str_keys=True)
         except (OSError, ValueError, AttributeError, RecursionError) as error:
-            raise AssetError(f"{path}: is damaged ({error!r}); remove {self.shard} to have it counted again") from error
+            raise AssetError(f"{path}: is damaged ({error!r}); remove {self.shard} to count it again") from error
 
 
 def _count_file(
@@ -159,7 +159,7 @@ def build_corpus(
     file_seconds: float = ITEM_SECONDS,
     memory_bytes: int | None = None,
 ) -> CorpusReport:
-    """Compile, read and count every file of a recipe; run again to resume after a stop."""
+    """Compile, read and count every file of a recipe; run again to resume."""
     folder = Path(output).absolute()  # workers may stand in another folder
     ir_folder = Path(ir).absolute() if ir else None
     check_positive(jobs=jobs, file_seconds=file_seconds, memory_bytes=memory_bytes)
@@ -169,7 +169,7 @@ def build_corpus(
     files = find_files(recipe)
     if not files:
         folders = ", ".join(dict.fromkeys(source.folder for source in recipe.sources))
-        raise InputError(f"{recipe.name}: no file of code in {folders} matches")
+        raise InputError(f"{recipe.name}: no source file in {folders} matches")
     compiler = CachingCompiler(folder / "headers", ir_folder)
     batches = [
         Batch(tuple(files[start : start + BATCH_FILES]), recipe, folder / "shards" / f"{number:06d}", compiler)
@@ -196,7 +196,7 @@ def _check_plan(folder: Path, recipe: Recipe, files: Sequence[CorpusFile]) -> No
         except (OSError, ValueError, KeyError, TypeError, RecursionError):  # damaged, or another tool's
             planned = None
         if planned != digest:
-            raise InputError(f"{folder}: holds the corpus of another recipe or of other files; give an empty folder")
+            raise InputError(f"{folder}: has the corpus of another recipe or of other files; pass an empty folder")
     write_atomically(plan, json.dumps({"recipe": recipe.name, "files_sha256": digest}).encode())
 
 

@@ -108,7 +108,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
     except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
         raise InputError(f"{path}: not a recipe in TOML: {error}") from error
     if path.resolve() in _including:
-        raise InputError(f"{path}: includes itself, by way of the recipes that it includes")
+        raise InputError(f"{path}: includes itself, directly or through other recipes")
     try:
         included = convert(table.pop("include", []), tuple[str, ...])
         sources = tuple(_source(row, path.parent) for row in convert(table.pop("source", []), list[dict[str, Any]]))

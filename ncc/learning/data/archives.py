@@ -65,7 +65,7 @@ def iter_members(
             while limited.read(tarfile.RECORDSIZE):
                 pass
     except FileNotFoundError as error:
-        raise DataError(f"{path}: no such archive") from error
+        raise DataError(f"{path}: no such file") from error
     except _DAMAGED as error:
         raise DataError(f"{path}: damaged or truncated archive ({error}); get the file again") from error
 
@@ -112,7 +112,7 @@ class _Limited:
         if not 0 <= size <= self._budget.member_bytes:
             raise DataError(f"{self._archive}: a member of {size:,} bytes; refused above {self._budget.member_bytes:,}")
         if self._stream.tell() > self._budget.total_bytes:
-            raise DataError(f"{self._archive}: more than {self._budget.total_bytes:,} bytes come out; refused")
+            raise DataError(f"{self._archive}: extracts to more than {self._budget.total_bytes:,} bytes; refused")
         return self._stream.read(size)
 
     def seek(self, position: int, whence: int = 0) -> int:
@@ -131,9 +131,9 @@ def _check_member(archive: Path, member: tarfile.TarInfo, budget: Budget) -> Non
     name = f"{archive}: member {member.name!r:.200}"
     parts = PurePosixPath(member.name)
     if "\0" in member.name or (member.isfile() and not parts.name):
-        raise DataError(f"{name} has a name that no file can have; refused")
+        raise DataError(f"{name} is not a valid file name; refused")
     if member.issparse() or member.size > budget.member_bytes:
-        raise DataError(f"{name} is sparse or of {member.size:,} bytes; refused above {budget.member_bytes:,}")
+        raise DataError(f"{name} is sparse or has {member.size:,} bytes; refused above {budget.member_bytes:,}")
     if not (member.isfile() or member.isdir()):
         raise DataError(f"{name} is a link or device; expected regular files")
     try:
@@ -148,7 +148,7 @@ def extract_archive(archive: str | os.PathLike[str], target: str | os.PathLike[s
     """Extract a tar archive into a new folder, all or nothing.
 
     The files are written beside ``target``, in a folder that is renamed once it is complete; what a killed extraction
-    left there is removed by the next. An existing ``target`` is kept as it is.
+    left there is removed by the next. An existing ``target`` is kept.
     """
     target = Path(target)
     staging = target.with_name(f".{target.name}.part")

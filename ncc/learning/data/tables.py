@@ -82,7 +82,7 @@ def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats,
             raise DataError(f"{where}: time_ms is {row['time_ms']!r}; expected a time above 0")
         file = path.parent / row["kernel_file"]
         if not there.setdefault(row["kernel_file"], file.is_file()):
-            raise DataError(f"{where}: {file}: there is no such file, and it should hold {row['kernel']!r}")
+            raise DataError(f"{where}: {file}: no such file; expected it to contain {row['kernel']!r}")
 
 
 def check_names(path: Path, rows: Sequence[Mapping[str, str]], column: str) -> None:

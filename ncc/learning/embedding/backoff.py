@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class Backoff(IntEnum):
-    """Generalization after which a statement is in the vocabulary."""
+    """Level of generalization at which a statement is found in the vocabulary."""
 
     EXACT = 0
     FLAGS = 1
@@ -111,7 +111,7 @@ def strip_inferred_flags(text: str) -> str:
 
 
 def split_constant_offset(text: str) -> str:
-    """Write an address as LLVM does since version 19, with constant offsets in bytes and in a step of their own.
+    """Write an address as LLVM does since version 19, with constant offsets in bytes and in a separate step.
 
     Of two steps, return the first; return other statements unchanged.
 

@@ -164,7 +164,7 @@ def load_counts(folder: str | Path) -> CorpusCounts:
     except ValueError as error:  # UnicodeEncodeError: half of a surrogate pair
         raise AssetError(f"{path}: not a card of counts ({error}); it is damaged") from error
     if any(text >= following for text, following in itertools.pairwise(card.texts)):
-        raise AssetError(f"{path}: texts are not in alphabetical order, each once; it is damaged")
+        raise AssetError(f"{path}: texts are not in alphabetical order, or not distinct; it is damaged")
     path = path.with_suffix(".safetensors")
     arrays = read_tensors(path, _TENSORS, kinds="i", max_bytes=sys.maxsize)
     start = _check(path, len(card.texts), arrays)

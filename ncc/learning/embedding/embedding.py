@@ -88,7 +88,7 @@ class Embedding:
 
     Attributes:
         vocabulary: The words.
-        abstraction: How statements must be abstracted to be looked up.
+        abstraction: Rules for abstracting statements before lookup.
         card: Model card: corpus, command, configuration and scores.
     """
 
@@ -144,16 +144,16 @@ class Embedding:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Short hash of words and vectors; heads store that of the embedding that they were trained on."""
+        """Short hash of words and vectors; a head stores its embedding's."""
         digest = hashlib.sha256("\0".join(self.vocabulary.words).encode())
         digest.update(self.vectors.astype(np.float16).tobytes())
         return digest.hexdigest()[:16]
 
     def with_fingerprint(self, fingerprint: str) -> "Embedding":
-        """This embedding, or an earlier version without added words, that has a fingerprint.
+        """Return this embedding, or its version without added words, by fingerprint.
 
         Raises:
-            AssetError: The fingerprint is neither this embedding's nor that of one that it extends.
+            AssetError: The fingerprint matches neither this embedding nor one that it extends.
         """
         older = self
         for entry in reversed(self.card.get("extensions", [])):
@@ -177,11 +177,11 @@ class Embedding:
         return Lookup(*self.vocabulary.encode(texts))
 
     def vector(self, text: str) -> Floats32:
-        """The (dim,) float32 vector of an abstracted statement, or of the form that it backs off to."""
+        """Return the (dim,) float32 vector of an abstracted statement, or of its back-off form."""
         return self.vectors[self.vocabulary.find(text)[0]]
 
     def nearest(self, text: str, k: int = 10) -> Neighbors:
-        """The ``k`` nearest statements of the corpus by cosine, without generalized forms.
+        """Return the ``k`` nearest statements of the corpus by cosine, without generalized forms.
 
         Raises:
             InputError: ``text`` is not a statement.
@@ -230,7 +230,7 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
 
     Args:
         embedding: The embedding.
-        folder: Folder that gets ``embedding.safetensors`` and ``embedding.json``.
+        folder: Output folder for ``embedding.safetensors`` and ``embedding.json``.
 
     Raises:
         OutputError: The folder can't be written.
@@ -255,8 +255,8 @@ def load_embedding(folder: AnyEmbedding | None = None) -> Embedding:
     """Read an embedding.
 
     Args:
-        folder: Folder that `save_embedding` or ``ncc train embedding`` wrote; default the shipped embedding, which is
-            read once per process. An embedding is returned as it is.
+        folder: Folder written by `save_embedding` or ``ncc train embedding``; default: the shipped embedding, which is
+            read once per process. An embedding is returned unchanged.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
@@ -295,11 +295,11 @@ def _load(folder: Path) -> Embedding:
         model_card = convert(card["card"], dict[str, Any])
         added = sum(entry.num_new_words for entry in convert(model_card.get("extensions", []), list[_Extension]))
         if added >= len(words):
-            raise ValueError(f"{added} of {len(words)} words are said to be extensions")
+            raise ValueError(f"{added} of {len(words)} words are marked as extensions")
         vocabulary = Vocabulary(words, counts.astype(np.int64))
         return Embedding(vocabulary, vectors, read_abstraction(card["abstraction"]), model_card)
     except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
-        raise AssetError(f"{folder}: words, counts and vectors don't fit together ({error}); it is damaged") from error
+        raise AssetError(f"{folder}: words, counts and vectors don't match ({error}); it is damaged") from error
 
 
 def read_abstraction(table: object) -> Abstraction:

@@ -45,7 +45,7 @@ def extend_embedding(
     from scipy.sparse import csr_matrix
 
     if abstraction not in (None, embedding.abstraction):
-        raise InputError("the corpus was counted with another abstraction of statements than the embedding has")
+        raise InputError("the corpus and the embedding abstract statements differently")
     vocabulary = _extended_vocabulary(embedding.vocabulary, counts, min_count)
     num_new = len(vocabulary) - len(embedding.vocabulary)
     last = len(vocabulary) - 1
@@ -91,7 +91,7 @@ def _extended_vocabulary(old: Vocabulary, counts: CorpusCounts, min_count: int) 
     new = build_vocabulary({counts.texts[i]: int(counts.statements[i]) for i in unknown}, min_count)
     added = {word: count for word, count in zip(new.words[:-1], new.counts[:-1], strict=True) if word not in old}
     if not any(added.values()):
-        raise InputError(f"the corpus has no statement {min_count} times or more that the embedding lacks")
+        raise InputError(f"the corpus has no new statement that occurs {min_count} times or more")
     counted = np.array([*old.counts[:-1], *added.values(), old.counts[-1]], np.int64)
     return Vocabulary((*old.words[:-1], *added, old.words[-1]), counted)
 

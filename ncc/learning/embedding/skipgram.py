@@ -102,7 +102,7 @@ class WeightedPairs:
     ) -> "WeightedPairs":
         """Weigh pairs by their expected counts after subsampling frequent words (Mikolov et al., equation 5)."""
         if not len(count):
-            raise InputError("there are no pairs of statements to train on")
+            raise InputError("no pairs of statements to train on")
         weight = count.astype(np.float64)
         if subsample:
             marginal = np.bincount(center, weight, num_words)

@@ -27,14 +27,14 @@ from ncc.system.files.writing import check_folder
 
 
 def load_counts(corpus: str | Path, *, context_width: int = 2) -> CorpusCounts:
-    """Read the counts of a corpus: its distinct statements, their occurrences, and the pairs within a context.
+    """Read a corpus's counts: its distinct statements, their occurrences, and the pairs within a context.
 
     Args:
-        corpus: Folder that `build_corpus` made.
-        context_width: Context size in hops, one that the corpus was counted for.
+        corpus: Folder made by `build_corpus`.
+        context_width: Context size in hops; the corpus must have been counted for it.
 
     Raises:
-        AssetError: There are none for that width, or they are damaged.
+        AssetError: The counts are missing for that width, or damaged.
     """
     return load_folder(width_folder(corpus, context_width))
 
@@ -42,7 +42,7 @@ def load_counts(corpus: str | Path, *, context_width: int = 2) -> CorpusCounts:
 def load_corpora(folders: Sequence[str | Path], width: int = 2) -> CorpusCounts:
     """Sum the counts of corpora for a context width."""
     if not folders:
-        raise InputError("corpora: none is named")
+        raise InputError("corpora is empty; expected one or more")
     for folder in folders:
         counted = sorted(int(path.name.removeprefix("width-")) for path in Path(folder).glob("width-[0-9]*"))
         if counted and width not in counted:
@@ -147,7 +147,7 @@ def train_embedding(
     with process_group(device) as rank_device, training_lock(folder), torch_threads(threads):
         rank, world_size = rank_and_world()
         if world_size > 1 and config.engine == "gensim":
-            raise InputError("gensim trains in one process; leave torchrun out")
+            raise InputError("gensim trains in one process; run it without torchrun")
         embedding = fit_embedding(
             load_corpora(corpora, config.context_width),
             config,

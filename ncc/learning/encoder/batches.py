@@ -172,7 +172,7 @@ class SequenceData:
         return fingerprint((self._noise, self._batch_by), *self._sequences.arrays, *own)
 
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
-        """All samples once, in batches of like size, in random order, with their sequences drawn anew."""
+        """All samples once, in batches of similar size, in random order, with newly drawn sequences."""
         num, num_variants = self._variants.shape
         self._drawn = self._variants[np.arange(num), rng.integers(np.full(num, num_variants))]
         if self._batch_by == "tokens":
@@ -195,7 +195,7 @@ class SequenceData:
         return np.array_split(order, -(-len(order) // batch_size))
 
     def _cut_by_words(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
-        """As many batches of about as many words, each of a bucket of lengths, which is dealt out anew.
+        """As many batches of about as many words, each from one bucket of lengths, reshuffled.
 
         Buckets of less than a batch join the next longer one; a batch has two samples at least.
         """
@@ -226,7 +226,7 @@ class SequenceData:
 
 
 def network_outputs(network: EncoderNetwork, data: SequenceData) -> Floats:
-    """A network's outputs for all samples, (n, num_outputs) float64; leaves its mode as it is."""
+    """A network's outputs for all samples, (n, num_outputs) float64; restores its mode."""
     device, was_training = next(network.parameters()).device, network.training
     network.eval()
     batches = data.in_order(_BATCH)

@@ -50,7 +50,7 @@ class ContrastiveData:
         num_functions = min(functions, round(size * training.function_fraction) if programs else size)
         self._numbers = min(programs, size - num_functions if functions else size), num_functions
         if sum(self._numbers) < 2:
-            raise InputError("expected two functions or classes or more, each with two builds or programs")
+            raise InputError("expected at least two functions or classes, each with two builds or programs")
 
     def __len__(self) -> int:
         return self._steps * sum(self._numbers) * _PER_LABEL
@@ -140,7 +140,7 @@ def fit_contrastive(
     world_size = rank_and_world()[1]
     training = training.for_ranks(world_size)
     if training.batch_size < 2 * world_size:
-        raise InputError(f"batch_size is {training.batch_size}; expected two sequences a rank at least")
+        raise InputError(f"batch_size is {training.batch_size}; expected at least two sequences per rank")
     data = ContrastiveData(sequences, label, is_function, training, device)
     torch.manual_seed(training.seed)
     network = _Network(vectors, training).to(device)

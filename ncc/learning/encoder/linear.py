@@ -103,7 +103,7 @@ FORMAT: ModelFormat[LinearEncoder] = ModelFormat("linear encoder", 4, LinearEnco
 
 
 def l2_normalize(rows: Floats32) -> Floats32:
-    """Rows of length 1, those of zeros left as they are."""
+    """Rows of length 1, rows of zeros unchanged."""
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _SMALLEST)
 
 

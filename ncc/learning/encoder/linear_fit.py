@@ -68,7 +68,7 @@ def fit_encoder(
     """Fit an encoder, the same for the same data and seed."""
     classes = len(np.unique(programs.label))
     if classes < 2:
-        raise InputError("expected programs of two classes or more")
+        raise InputError("expected programs of at least two classes")
     if isinstance(functions, LinearEncoder):
         part = _part_of(functions, programs.counts, training.min_df)
     else:
@@ -105,7 +105,7 @@ def fit_encoder(
 
 
 def _part_of(encoder: LinearEncoder, programs: PatternCounts, min_df: int) -> _FunctionPart:
-    """An encoder's part, its rounded weights as they are, with weights of 0 for patterns of kinds that it lacks."""
+    """An encoder's part, its rounded weights unchanged, with weights of 0 for patterns of kinds that it lacks."""
     first = encoder.num_classes
     pattern_ids, idf = _frequent_patterns([programs], min_df)
     more = ~np.isin(pattern_ids >> BITS, encoder.pattern_ids >> BITS)
@@ -125,11 +125,11 @@ def _fit_functions(
     """Directions in which functions vary most, relative to how much their builds do."""
     num_functions, num_builds = len(np.unique(functions.label)), len(functions.label)
     if num_functions < 2:
-        raise InputError("expected builds of two functions or more")
+        raise InputError("expected builds of at least two functions")
     pattern_ids, idf = _frequent_patterns([programs, functions.counts], training.min_df)
     if len(pattern_ids) < training.dim:
         raise InputError(
-            f"{len(pattern_ids)} patterns are in {training.min_df} bags or more; expected {training.dim} at least"
+            f"{len(pattern_ids)} patterns are in {training.min_df} bags or more; expected at least {training.dim}"
         )
     rows = _rows(functions.counts, pattern_ids, idf)
     size = min(_NUM_SINGULAR_VECTORS, min(rows.shape) - _OVERSAMPLED - 1)

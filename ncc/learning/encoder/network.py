@@ -144,7 +144,7 @@ def statement_features(encoder: Encoder, words: Tensor, literals: Tensor, litera
 
 
 def _hide(features: Tensor, fraction: float) -> Tensor:
-    """Features with a fraction of the statements set to 0, drawn anew."""
+    """Features with a fraction of the statements set to 0, drawn at random."""
     return features * (torch.rand_like(features[:, :, :1]) >= fraction) if fraction else features
 
 

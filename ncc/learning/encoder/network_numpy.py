@@ -184,7 +184,7 @@ class NumpyNetwork:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """One or more networks that were trained alike but for their seeds, on vectors of statements of an embedding."""
+    """One or more networks that differ only in their seeds, on an embedding's vectors of statements."""
 
     members: tuple[NumpyNetwork, ...]
 

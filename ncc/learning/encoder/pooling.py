@@ -34,8 +34,8 @@ def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncode
     """Read an encoder of functions and modules.
 
     Args:
-        folder: Folder written by `save_encoder` or ``ncc train encoder``; default the one that ships with ncc. An
-            encoder is returned as it is.
+        folder: Folder written by `save_encoder` or ``ncc train encoder``; default: the shipped one. An encoder is
+            returned unchanged.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
@@ -52,7 +52,8 @@ def save_encoder(encoder: LinearEncoder | LSTMEncoder, folder: str | os.PathLike
 
     Args:
         encoder: The encoder.
-        folder: Gets ``encoder.safetensors`` and ``encoder.json``, or ``lstm.safetensors`` and ``lstm.json``.
+        folder: Output folder for ``encoder.safetensors`` and ``encoder.json``, or ``lstm.safetensors`` and
+            ``lstm.json``.
 
     Raises:
         OutputError: The folder can't be written.
@@ -75,7 +76,7 @@ class Pooler:
         if isinstance(self.encoder, LSTMEncoder) and self.encoder.embedding_id != self.embedding.fingerprint:
             raise InputError(
                 f"the encoder was trained on embedding {self.encoder.embedding_id}, but {self.embedding.fingerprint} "
-                "is loaded; name the one that it was trained on"
+                "is loaded; pass the one that it was trained on"
             )
 
     @property
@@ -156,13 +157,13 @@ def load_pooler(
     """Make a pooler by its name."""
     if isinstance(pooling, Pooler):
         if embedding is not None and load_embedding(embedding).fingerprint != pooling.embedding.fingerprint:
-            raise InputError("the pooler has another embedding than the one that is given")
+            raise InputError("the pooler has another embedding than the one passed")
         if encoder is not None and load_encoder(encoder).fingerprint not in pooling.id:
-            raise InputError("the pooler has another encoder than the one that is given")
+            raise InputError("the pooler has another encoder than the one passed")
         return pooling
     pooling = pooling or ("encoder" if embedding is None or encoder is not None else "mean")
     if pooling not in POOLINGS:
         raise InputError(f"pooling is {pooling!r}; expected one of {', '.join(POOLINGS)}")
     if encoder is not None and pooling != "encoder":
-        raise InputError(f"an encoder is given, and pooling is {pooling!r}; expected 'encoder'")
+        raise InputError(f"pooling is {pooling!r}, but an encoder was passed; expected 'encoder'")
     return Pooler(load_embedding(embedding), load_encoder(encoder) if pooling == "encoder" else None)

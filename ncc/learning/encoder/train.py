@@ -58,11 +58,11 @@ def train_encoder(
     is_linear = config.model == "linear"
     check_positive(jobs=jobs, per_class=per_class)
     if missing := [str(clang) for clang in clangs if not shutil.which(clang)]:
-        raise InputError(f"clangs: {missing[0]} is not there, or can't be run")
+        raise InputError(f"clangs: {missing[0]} is missing or can't be run")
     place = Path(cache) if cache else programs_cache()
     check_folder(Path(output), place)
     if (functions is None) == (functions_from is None) or (functions_from is not None and not is_linear):
-        raise InputError("functions, functions_from: expected one of the two, the second for a linear encoder alone")
+        raise InputError("functions, functions_from: expected one of the two; functions_from needs a linear encoder")
     known = None if functions_from is None else load_encoder(functions_from)
     if isinstance(known, LSTMEncoder):
         raise InputError(f"functions_from: {functions_from} is an LSTM; expected a linear encoder")

@@ -75,7 +75,7 @@ class ModelFormat(Generic[H]):
         write_model(Path(folder), self.stem, {"format_version": self.version, **card, "shapes": shapes}, tensors)
 
     def load(self, folder: str | os.PathLike[str] | H | None, shipped: str = "") -> H:
-        """Read a folder; return a model as it is, and for None the one that ships in a folder of the assets."""
+        """Read a folder; return a model unchanged, and for None the shipped one, from a folder of the assets."""
         if folder is None:
             return cast(H, _load_shipped(self, shipped))
         if not isinstance(folder, str | os.PathLike):
@@ -86,10 +86,10 @@ class ModelFormat(Generic[H]):
             raise AssetError(f"{error}; `{self.command}` makes one") from error
         try:
             if convert(card["shapes"], dict[str, tuple[int, ...]]) != {name: a.shape for name, a in tensors.items()}:
-                raise ValueError("arrays of other shapes than the card says")
+                raise ValueError("shapes of arrays differ from the card")
             model = _join(self.kind, card, "", Stored(), tensors)
             if tensors:
-                raise ValueError(f"{len(tensors)} arrays too many, such as {min(tensors)!r:.40}")
+                raise ValueError(f"{len(tensors)} unexpected arrays, such as {min(tensors)!r:.40}")
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, InputError) as error:
             raise AssetError(f"{folder}: not a {self.title} ({str(error)!r:.300}); it is damaged") from error
         return cast(H, model)
@@ -175,7 +175,7 @@ def _fields(kind: Any) -> dict[str, Any]:
 
 
 def _declared(hint: Any, stored: Stored) -> tuple[Any, Stored]:
-    """Strip an annotation; return its `Stored`, by default the given one."""
+    """Strip an annotation; return its `Stored`, or else the given one."""
     if get_origin(hint) is not Annotated:
         return hint, stored
     return get_args(hint)[0], next((each for each in hint.__metadata__ if isinstance(each, Stored)), stored)

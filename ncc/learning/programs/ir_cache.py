@@ -100,7 +100,7 @@ def compiled_by(options: CompileOptions) -> Any:
 
 
 def check_compiler(options: CompileOptions) -> None:
-    """Compile next to nothing, so that a compiler that does not work is not taken for programs that don't."""
+    """Compile next to nothing, so that a broken compiler doesn't look like broken programs."""
     compile_source(b"int main(void) { return 0; }\n", replace(options, language="c"))
 
 

@@ -1,4 +1,4 @@
-"""Labelled programs: a folder for each class, compiled at several levels, read once and cached.
+"""Labeled programs: a folder for each class, compiled at several levels, read once and cached.
 
 Reference: Mou et al. 2016 (POJ-104, 104 problems of an online judge); Ben-Nun et al. 2018, section 6.1.
 """
@@ -52,7 +52,7 @@ class LabelledFiles:
 
 @dataclass(frozen=True, eq=False)
 class ProgramSamples:
-    """Labelled programs at several levels; what fails at some level is no sample."""
+    """Labeled programs at several levels; what fails at some level is no sample."""
 
     label: Ints  # (n,) int64 index into classes, -1 where it is hidden
     classes: tuple[str, ...]
@@ -84,9 +84,7 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
         modules[place.name] = [module for path in sorted(paths, key=_natural) for module in modules_of(path, folder)]
     classes = {name: paths for name, paths in modules.items() if paths}
     if len(classes) < 2:
-        raise InputError(
-            f"{folder}: expected a folder of programs for each of two classes or more, found {len(classes)}"
-        )
+        raise InputError(f"{folder}: expected subfolders of programs for at least two classes, found {len(classes)}")
     label = np.repeat(np.arange(len(classes)), [len(paths) for paths in classes.values()])
     together = tuple(path for paths in classes.values() for path in paths)
     return LabelledFiles(together, label, tuple(classes), str(folder))
@@ -250,7 +248,7 @@ def choose_classes(
         span = range(int(first), int(last) + 1) if dash and first.isdecimal() and last.isdecimal() else ()
         named = {word} if word in files.classes else {str(n) for n in span} & set(files.classes)
         if not named:
-            raise InputError(f"classes: {word!r} names none of {', '.join(files.classes[:5])}, …")
+            raise InputError(f"classes: {word!r} is unknown; expected some of {', '.join(files.classes[:5])}, …")
         chosen |= named
     if len(chosen) < 2:
         raise InputError(f"classes: expected two or more, found {', '.join(chosen)}")

@@ -30,7 +30,7 @@ def library_name(name: str) -> str:
 
 
 def _parts(name: str) -> tuple[list[str], str, str]:
-    """Source names that say something, an operator, and the types of parameters but for those that are classes."""
+    """Source names that say something, an operator, and the types of parameters that are not classes."""
     words: list[str] = []
     operator = rest = ""
     position = 2

@@ -122,7 +122,7 @@ class Checkpoints:
             if names:
                 differences = ", ".join(f"{name} {theirs.get(name)!r}, not {ours.get(name)!r}" for name in names)
                 raise AssetError(
-                    f"{self.path}: is the checkpoint of a training with {differences}; give the same to resume, "
+                    f"{self.path}: is the checkpoint of a training with {differences}; pass the same to resume, "
                     "or remove it to start over"
                 )
             own = state["ranks"][self._rank]

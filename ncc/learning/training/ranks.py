@@ -104,7 +104,7 @@ def check_consistent(properties: Mapping[str, str]) -> None:
             if first.get(name) != other.get(name):
                 raise InputError(
                     f"rank {rank} has {name} {other.get(name)}, rank 0 has {first.get(name)}; "
-                    "all ranks must be given the same options and files"
+                    "all ranks need the same options and files"
                 )
 
 
@@ -146,8 +146,8 @@ def process_group(device: str = "cpu", init_method: str = "env://") -> Iterator[
         local_rank, num_gpus = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
         if local_rank >= num_gpus:
             raise NccError(
-                f"rank {os.environ['RANK']} is number {local_rank} on its machine (from 0), where torch sees "
-                f"{num_gpus} GPUs; start {num_gpus} ranks there: torchrun --nproc-per-node {num_gpus}"
+                f"rank {os.environ['RANK']} has local rank {local_rank}, but torch sees {num_gpus} GPUs; "
+                f"start {num_gpus} ranks there: torchrun --nproc-per-node {num_gpus}"
             )
         gpu = torch.device("cuda", local_rank)
         device = str(gpu)

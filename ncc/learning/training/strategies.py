@@ -229,7 +229,7 @@ class Local(Strategy):
             parameter.grad = torch.zeros_like(parameter)
 
     def rank_batch(self, samples: Ints) -> tuple[Ints, int]:
-        """Select this rank's samples, for a gradient of its own."""
+        """Select this rank's samples, for a separate gradient."""
         rank_samples, _ = super().rank_batch(samples)
         return rank_samples, len(rank_samples)
 

@@ -59,7 +59,7 @@ def read_member(file: BinaryIO, archive: str, member: str) -> bytes:
 
 
 def find_members(file: BinaryIO, name: str) -> Mapping[str, Member]:
-    """Find the members of an archive on disk by name, in one pass for as long as the file stays as it is."""
+    """Find the members of an archive on disk by name, in one pass for as long as the file is unchanged."""
     status = os.fstat(file.fileno())
     state = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     return _find_members(_Opened(file, name, state))
@@ -75,7 +75,7 @@ def list_members(file: BinaryIO, name: str) -> list[Member]:
     file.seek(0)
     magic = file.read(len(_MAGIC))
     if magic == _THIN_MAGIC:
-        raise InputError(f"{name}: a thin archive, which holds no files but their names; name those files")
+        raise InputError(f"{name}: a thin archive, which has only names of files; pass those files")
     if magic != _MAGIC:
         raise InputError(f"{name}: not an archive: it does not begin with '!<arch>'")
     entries = list(_entries(file, name))
@@ -84,7 +84,7 @@ def list_members(file: BinaryIO, name: str) -> list[Member]:
 
 
 def _numbered(names: Sequence[str]) -> Iterator[str]:
-    """Yield names, each but the first of several alike with the next number that makes it a name of its own."""
+    """Yield names, each but the first of several alike with the next number that makes its name unique."""
     given, number = set(names), Counter[str]()
     for name in names:
         number[name] += 1

@@ -50,7 +50,7 @@ def read_json(path: Path, format_version: int) -> dict[str, Any]:
     try:
         card = json.loads(read_whole(path))
     except MemoryError as error:
-        raise AssetError(f"{path}: needs more memory than there is") from error
+        raise AssetError(f"{path}: needs more memory than is available") from error
     except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: not JSON ({error}); the file is damaged") from error
     version = card.get("format_version") if isinstance(card, dict) else None
@@ -87,9 +87,7 @@ def read_model(
     tensors = read_tensors(path, names, kinds=kinds, max_bytes=max_bytes or input_limit() // 8)
     with path.open("rb") as file:
         if card.get(_HASH) not in (None, hashlib.file_digest(file, "sha256").hexdigest()):
-            raise AssetError(
-                f"{path}: was not written with {stem}.json; a saving was cut short, or the file was changed"
-            )
+            raise AssetError(f"{path}: doesn't match {stem}.json; saving was interrupted, or the file was changed")
     return card, tensors
 
 
@@ -114,7 +112,7 @@ def read_tensors(
                     raise AssetError(f"{path}: {name!r:.80} has numbers of type {dtype}; the file is damaged")
                 rest_bytes -= math.prod(shape) * (1 if dtype == "BOOL" else int(dtype[1:]) // 8)
                 if rest_bytes < 0:
-                    raise AssetError(f"{path}: {name!r:.80} is too large, of shape {shape}; NCC_INPUT_GB allows more")
+                    raise AssetError(f"{path}: {name!r:.80} is too large, of shape {shape}; raise NCC_INPUT_GB")
             return {name: np.asarray(file.get_tensor(name)) for name in wanted}
     except (SafetensorError, TypeError, ValueError) as error:
         raise AssetError(f"{path}: not a safetensors file ({error}); the file is damaged") from error

@@ -73,7 +73,7 @@ def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]
     """Return where a file really is, relative to its folder; raise `InputError` if that is outside."""
     real, real_folder = Path(path).resolve(), Path(folder).resolve()
     if not real.is_relative_to(real_folder):
-        raise InputError(f"{path}: is a link out of {folder}, to {real}; name that file itself to read it")
+        raise InputError(f"{path}: is a link out of {folder}, to {real}; pass that file itself to read it")
     return real.relative_to(real_folder)
 
 
@@ -123,7 +123,7 @@ def _read_to_end(stream: BinaryIO, name: str) -> bytes:
         size += len(piece)
     content = b"".join(pieces)
     if size > MAX_STREAM_BYTES:
-        raise InputError(f"{name} has more than {MAX_STREAM_BYTES >> 30} GiB; give it as a file")
+        raise InputError(f"{name} has more than {MAX_STREAM_BYTES >> 30} GiB; pass it as a file")
     if not content.strip():
         raise InputError(f"{name} is empty")
     return content

@@ -1,4 +1,4 @@
-"""How a result reads: its answer in fixed columns, then labelled details; as text and as HTML from one description."""
+"""How a result reads: its answer in fixed columns, then labeled details; as text and as HTML from one description."""
 
 import textwrap
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ class Summary:
     """An answer for people.
 
     Attributes:
-        verdict: What the answer is, in a few words.
+        verdict: The answer in a few words.
         interval: How far it may be off, or what it is made of.
         confidence: How sure it is.
-        subject: What was asked about, such as a kernel's name.
-        details: (label, text or lines) in their order; a text is wrapped, lines are not. Those without text are left
-            out.
+        subject: Subject of the answer, such as a kernel's name.
+        details: (label, text or lines) in their order; a text is wrapped, lines are not. Those without text are
+            skipped.
     """
 
     verdict: str

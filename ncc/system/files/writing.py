@@ -107,7 +107,7 @@ def check_writable(*paths: Path | None) -> None:
         if os.path.isdir(path):  # noqa: PTH112
             raise OutputError(f"{path}: is a folder; expected a file to write")
         if not os.path.isdir(folder):  # noqa: PTH112
-            raise OutputError(f"{path}: there is no folder {folder}")
+            raise OutputError(f"{path}: no such folder: {folder}")
         if not os.access(path if os.path.exists(path) else folder, os.W_OK):  # noqa: PTH110
             raise OutputError(f"{path}: can't be written: Permission denied")
 
@@ -138,8 +138,8 @@ def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
     try:
         if not _lock(handle, time.monotonic() + wait_s):
             raise OutputError(
-                f"{folder}: can't be written: another run of ncc is writing to this folder; let it end, or name "
-                "another folder"
+                f"{folder}: can't be written: another run of ncc is writing to this folder; wait for it, or "
+                "pass another folder"
             )
         token = _held.set(_held.get() | {name})
         try:

@@ -47,7 +47,7 @@ def find_loaders() -> tuple[str, ...]:
 
 @contextmanager
 def require_confinement() -> Iterator[None]:
-    """Refuse to compile, or to ask LLVM, within the context if the system can't confine that; workers inherit it.
+    """Refuse to run compilers or LLVM in this context unless they can be confined; workers inherit it.
 
     The environment variable NCC_REQUIRE_CONFINEMENT=1 has the same effect on a whole process.
 
@@ -68,8 +68,8 @@ def check_confinement() -> None:
     """Warn once if this system can't confine programs; raise `NccError` if confinement is required."""
     if os.environ.get(_REQUIRED) and not landlock_version():
         raise NccError(
-            "confinement is required, but this system has no Landlock, or forbids it, to confine compilers and LLVM; "
-            "use Linux 5.13 or later, or a container of its own without the requirement"
+            "confinement is required, but this system has no Landlock or forbids it; use Linux 5.13 or later, or a "
+            "separate container without the requirement"
         )
     warn_unconfined()
 

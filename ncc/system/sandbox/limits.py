@@ -32,9 +32,7 @@ def input_limit() -> int:
 def refuse_size(name: str, size: int) -> None:
     """Raise `InputError` for a file of a size beyond `input_limit`, before it is read."""
     if size > input_limit():
-        raise InputError(
-            f"{name}: has {size:,} bytes, more than {input_limit() / GIGABYTE:.3g} GB; NCC_INPUT_GB allows more"
-        )
+        raise InputError(f"{name}: has {size:,} bytes, more than {input_limit() / GIGABYTE:.3g} GB; raise NCC_INPUT_GB")
 
 
 def _from_environment(variable: str) -> int | None:

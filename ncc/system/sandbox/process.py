@@ -39,7 +39,7 @@ class WatchedProcess:
         stdout: int | IO[bytes] = subprocess.PIPE,
         is_attached: bool = False,
     ) -> None:
-        """Start it in a group of its own, out of reach of the terminal's keys, or attached to ours and our messages."""
+        """Start it in its process group, out of reach of the terminal's keys, or attached to ours and our messages."""
         self._owner, self._own_group = os.getpid(), not is_attached
         with ExitStack() as files:
             self._messages = temporary_file(files)

@@ -53,7 +53,7 @@ class Task:
 
 
 class _Reply(NamedTuple):
-    """The last reply to a request; the value is a reason but for a "result" and an "error", which is raised."""
+    """The last reply to a request; the value is a reason, except for a "result" and an "error", which is raised."""
 
     kind: str
     value: Any
@@ -198,7 +198,7 @@ class Pool:
         for num_tries in range(_MAX_TRIES):
             with self._lock:
                 if self._is_closed:
-                    raise NccError(f"{name}: the workers have been ended")
+                    raise NccError(f"{name}: the workers were stopped")
                 confinement.warn_unconfined()
                 try:
                     worker = self._idle.pop() if self._idle and not num_tries else _Worker(self._memory_bytes)

@@ -75,7 +75,7 @@ class Shard:
             if len(outcomes) != len(self.files) or (table is not None and len(table) != total):
                 raise ValueError("rows are missing")
         except (OSError, ValueError, pyarrow.ArrowException) as error:
-            raise AssetError(f"{self.folder}: is damaged ({error}); remove it to have it read again") from error
+            raise AssetError(f"{self.folder}: is damaged ({error}); remove it to read it again") from error
         start = 0
         for file, (num_rows, reason) in zip(self.files, outcomes, strict=True):
             yield file, reason, table.slice(start, num_rows) if table is not None and num_rows else None

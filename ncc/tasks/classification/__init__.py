@@ -1,1 +1,1 @@
-"""Which problem a program solves: an LSTM and n-grams on its statements, trained on labelled folders."""
+"""Which problem a program solves: an LSTM and n-grams on its statements, trained on labeled folders."""

@@ -38,7 +38,7 @@ class ClassifierTraining(TrainingConfig):
 
     @property
     def network(self) -> "NetworkTraining":
-        """The training of the network that these options ask for."""
+        """Training of the network with these options."""
         return NetworkTraining(
             encoder=program_encoder(self.hidden, self.layers),
             min_steps=self.min_steps,

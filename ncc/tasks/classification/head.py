@@ -82,8 +82,8 @@ def load_classifier(folder: ClassifierHead | str | os.PathLike[str] | None = Non
     """Read a program classifier; a loaded one is returned unchanged.
 
     Args:
-        folder: Folder written by `save_classifier` or ``ncc train classify``; default the classifier that ships with
-            ncc, of the 104 problems of POJ-104.
+        folder: Folder written by `save_classifier` or ``ncc train classify``; default: the shipped classifier, for the
+            104 problems of POJ-104.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
@@ -96,7 +96,7 @@ def save_classifier(head: ClassifierHead, folder: str | Path) -> None:
 
     Args:
         head: The classifier.
-        folder: Gets ``head.safetensors`` and ``head.json``.
+        folder: Output folder for ``head.safetensors`` and ``head.json``.
 
     Raises:
         OutputError: The folder can't be written.

@@ -25,7 +25,7 @@ class ClassProbability:
 
     Attributes:
         label: Name of the class: of its folder in training.
-        title: What its programs do, in words; None if the classifier doesn't say.
+        title: Description of the problem; None if the classifier has none.
         probability: Calibrated probability.
     """
 
@@ -36,15 +36,15 @@ class ClassProbability:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassPrediction(Summarized):
-    """The classes that a program may belong to.
+    """Class probabilities of a program.
 
     Attributes:
         classes: The most probable classes, best first; probabilities are calibrated on held-out programs.
-        is_known: False if no class fits: the program is less like the best one than 99 % of the programs of known
-            classes are like theirs.
+        is_known: Whether the program resembles its best class; False if 99% of programs of known classes resemble
+            theirs more.
         compiled_as: How the source compiled: "unchanged", "with headers" in its language, as "C89" or "C++" with
             headers, or "patched" further; "IR" for IR.
-        levels: Optimization levels that were read; none for IR, which is read as it is.
+        levels: Optimization levels that were read; none for IR.
         num_statements: Statements that were read, at all levels.
         unknown_rate: Fraction of them that backed off in the embedding.
     """
@@ -57,11 +57,11 @@ class ClassPrediction(Summarized):
     unknown_rate: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name, as ``--json`` prints them."""
+        """Return plain Python values by name, as ``--json`` prints them."""
         return vars(self) | {"classes": [vars(each) for each in self.classes]}
 
     def summary(self) -> Summary:
-        """Return the most probable class, or that none is known, and those that come closest."""
+        """Return the most probable class, or "no match" and the closest classes."""
         rows = [(f"{each.probability:.1%}", f" {each.label}", f" {each.title or ''}") for each in self.classes]
         best = self.classes[0]
         return Summary(

@@ -1,4 +1,4 @@
-"""Trains a classifier on labelled programs, calibrates it on others, and measures it on the rest.
+"""Trains a classifier on labeled programs, calibrates it on others, and measures it on the rest.
 
 Classes are split into training, validation and test 3:1:1, with copies of a program on one side; Ben-Nun et al. 2018,
 section 6.1, splits at random and lets copies fall on both sides. With ``--refit`` a classifier that was measured is
@@ -51,7 +51,7 @@ def train_classifier(
     card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClassifierHead | None:
-    """Train a classifier on labelled folders of programs; run again to resume after a stop."""
+    """Train a classifier on labeled folders of programs; run again to resume."""
     check_positive(jobs=jobs)
     target = None if output is None else Path(output)
     check_folder(target)
@@ -159,7 +159,7 @@ def fit_classifier(
 
 
 def _measured_card(refit: ClassifierHead, samples: ProgramSamples, embedding: Embedding) -> dict[str, Any]:
-    """What stays of the card of a measured classifier: programs that are trained on can't be measured on."""
+    """Part of a measured classifier's card that stays valid: programs that are trained on can't be measured on."""
     if refit.classes != samples.classes or refit.levels != tuple(samples.variants):
         raise AssetError("the measured classifier was trained on other classes or levels")
     scores = {name: refit.card.get(name) for name in ("test", "test_accuracy", "calibration_error")}
@@ -180,7 +180,7 @@ def _measured_card(refit: ClassifierHead, samples: ProgramSamples, embedding: Em
 def calibrate(scores: Mapping[str, Floats], label: Ints) -> tuple[float, float]:
     """Temperature and threshold from the (n, num_classes) scores of held-out programs at each level.
 
-    The temperature is the divisor of scores with the least cross-entropy; the threshold is the confidence that 99 % of
+    The temperature is the divisor of scores with the least cross-entropy; the threshold is the confidence that 99% of
     the programs reach.
 
     Reference: Guo et al. 2017 ("On calibration of modern neural networks").
@@ -241,7 +241,7 @@ def split_samples(samples: ProgramSamples, *, is_grouped: bool = True) -> Progra
     group = near_duplicates(next(iter(samples.variants.values())))
     split = split_programs(samples.label, group, _SEED, is_grouped=is_grouped)
     if not min(len(split.train), len(split.valid), len(split.test)):
-        raise InputError(f"{len(samples)} programs of {len(samples.classes)} classes are too few to be split 3:1:1")
+        raise InputError(f"{len(samples)} programs of {len(samples.classes)} classes are too few to split 3:1:1")
     return split
 
 

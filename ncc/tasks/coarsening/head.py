@@ -110,7 +110,7 @@ def load_coarsening_head(folder: CoarseningHead | str | os.PathLike[str] | None 
     """Read a head that predicts thread-coarsening factors; a loaded one is returned unchanged.
 
     Args:
-        folder: Written by `save_coarsening_head` or ``ncc train coarsening``; default the head that ships with ncc.
+        folder: Written by `save_coarsening_head` or ``ncc train coarsening``; default: the shipped head.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
@@ -123,7 +123,7 @@ def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
 
     Args:
         head: The head.
-        folder: Gets ``head.safetensors`` and ``head.json``.
+        folder: Output folder for ``head.safetensors`` and ``head.json``.
 
     Raises:
         OutputError: The folder can't be written.

@@ -24,18 +24,18 @@ class CoarseningPrediction(Summarized):
 
     Attributes:
         kernel: The kernel's name.
-        device: The device, or None for any other.
-        factor: Work-items to merge into one: the factor of the highest expected speedup; 1 means not to coarsen.
+        device: Name of the device; None for any other.
+        factor: Work-items to merge into one, for the highest expected speedup; 1 means not to coarsen.
         speedup: Expected speedup over no coarsening at that factor.
-        interval: (low, high), which held the measured speedup in 80% of cases, on kernels held out, where the answer
-            was to coarsen; (1, 1) where it is not to.
+        interval: (low, high), which contained the measured speedup in 80% of cases on held-out kernels if the answer
+            was to coarsen; (1, 1) if it is not to.
         speedups: Factor → expected speedup, ascending.
-        features_used: Everything that the answer depends on, by name: ``divergent_share``, the share of statements
-            that not all work-items run. Empty if the whole kernel was read, or the answer is a constant.
+        features_used: Features that the answer depends on, by name: ``divergent_share``, the fraction of statements
+            that only some work-items execute. Empty if the whole kernel was read, or the answer is a constant.
         is_constant: Whether the answer is the same for all kernels.
         num_statements: Statements of the kernel and of what it calls.
-        unknown_rate: Share of them that backed off in the embedding; the answer does not depend on it.
-        differences: How the kernel differs from all that were measured, kernels of OpenCL on buffers; may be empty.
+        unknown_rate: Fraction of statements that backed off in the embedding; doesn't affect the answer.
+        differences: How the kernel differs from all measured kernels, which are OpenCL on buffers; may be empty.
     """
 
     kernel: str
@@ -60,7 +60,7 @@ class CoarseningPrediction(Summarized):
         return tuple(filter(None, (unlike, same, constant if self.is_constant else "")))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name, as ``--json`` prints them."""
+        """Return plain Python values by name, as ``--json`` prints them."""
         return asdict(self) | {"warnings": self.warnings, "demangled": demangle(self.kernel)}
 
     def summary(self) -> Summary:

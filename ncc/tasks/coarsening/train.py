@@ -1,7 +1,7 @@
 """``ncc train coarsening``: a head fitted to the published times, scored on kernels held out.
 
 Seventeen kernels bear no more than a straight line in one feature, the share of divergent statements. A choice among
-sixteen features and all settings comes to these in most folds; ``ncc evaluate coarsening`` makes it anew in every fold,
+sixteen features and all settings comes to these in most folds; ``ncc evaluate coarsening`` fits it again in every fold,
 and its figure is the one to quote. What settings gain is said of the mean speedup of kernels held out, 1.226.
 """
 
@@ -127,7 +127,7 @@ def describe_kernels(
     describe: Callable[[Module], T],
     abstraction: Abstraction | None = None,
 ) -> list[T]:
-    """What a function makes of each row's kernel."""
+    """Result of a function for each row's kernel."""
     names = dict.fromkeys(times.kernel.tolist())
     known = {name: describe(read_module(ir[name], name=name, abstraction=abstraction)) for name in names}
     return [known[name] for name in times.kernel.tolist()]

@@ -37,7 +37,7 @@ def calibrate(
     grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
     devices = choose_devices(device, progress)
     if len(devices) < 2:
-        raise InputError(f"{devices[0].name} is the only device; expected two or more, since devices are compared")
+        raise InputError(f"{devices[0].name} is the only device; expected two or more to compare")
     folder.mkdir(parents=True, exist_ok=True)
     sweep = Sweep(kernels, devices, folder / "times.parquet", measurement_time=_MEASUREMENT_S)
     sweep.run(*grid, report, budget_s=budget * 60)

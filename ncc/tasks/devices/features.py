@@ -124,7 +124,7 @@ class KernelWork:
         return KernelFeatures(profile[None, :], opcodes[None, :], launch_work[None, :], sequence)
 
     def _launches(self, dimensions: int) -> list[Work]:
-        """Work at 4096 and 1,048,576 data items of so many dimensions."""
+        """Work at 4096 and 1,048,576 data items in 1 to 3 dimensions."""
         if dimensions not in self._at_sizes:
             block = _BLOCKS[min(max(dimensions, 1), 3)]
             self._at_sizes[dimensions] = []

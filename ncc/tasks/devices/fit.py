@@ -87,7 +87,7 @@ def fit_times(
     seed: int = 204,
     embedding_id: str = "",
 ) -> TimesHead:
-    """Fit a head to launches of four kernels or more; of the published ones CLgen's have an expert of their own."""
+    """Fit a head to launches of four kernels or more; of the published ones CLgen's have a separate expert."""
     # CLgen's times count all transfers, as users expect, and those of own tables do: the machine model follows from
     # them, and the expert of the suites answers only for nearly identical kernels
     owner = np.where(table.suite == CLGEN, CLGEN, "suites") if published else np.full(len(table), "all")

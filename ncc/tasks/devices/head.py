@@ -444,11 +444,11 @@ def load_device_head(
     """Read a head that predicts the faster device; a loaded one is returned unchanged.
 
     Args:
-        folder: Written by `save_device_head` or ``ncc train devmap``; default the head that ships with ncc.
-        platform: Of the head that ships: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+        folder: Written by `save_device_head` or ``ncc train devmap``; default: the shipped head.
+        platform: Platform of the shipped head: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
 
     Raises:
-        InputError: There is no such platform.
+        InputError: The platform is unknown.
         AssetError: A file is missing, damaged, or of another format version.
     """
     return FORMAT.load(folder, f"devmap/{check_platform(platform)}")
@@ -459,7 +459,7 @@ def save_device_head(head: TimesHead, folder: str | Path) -> None:
 
     Args:
         head: The head.
-        folder: Gets ``head.safetensors`` and ``head.json``.
+        folder: Output folder for ``head.safetensors`` and ``head.json``.
 
     Raises:
         OutputError: The folder can't be written.

@@ -34,7 +34,7 @@ def draw_curve(curve: "DeviceCurve", axes: "Axes") -> None:
     from matplotlib.ticker import NullLocator
 
     sizes = curve.transfer_bytes
-    axes.fill_between(sizes, curve.low, curve.high, color=_GPU, alpha=0.15, linewidth=0, label="80 % interval")
+    axes.fill_between(sizes, curve.low, curve.high, color=_GPU, alpha=0.15, linewidth=0, label="80% interval")
     decided = np.where(curve.is_decided, curve.speedup_gpu_over_cpu, np.nan)
     axes.plot(sizes, curve.speedup_gpu_over_cpu, ":", color=_GPU, linewidth=2, label="expected, undecided")
     axes.plot(sizes, decided, color=_GPU, linewidth=2, label="expected, decided")

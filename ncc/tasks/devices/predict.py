@@ -57,7 +57,7 @@ def predict_device(
     check_sizes(transfer, wgsize, global_size)
     loaded = load_device_head(head, platform=platform or PLATFORMS[-1])
     if platform not in (None, loaded.platform):
-        raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; leave it out")
+        raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; omit it")
     options = replace(CompileOptions.of(options, language), debug_lines=True)
     kernels = read_kernels(source, load_embedding(embedding), loaded.embedding_id, options)
     return tuple(Question(loaded, kernel, transfer, wgsize, global_size).predict() for kernel in kernels)
@@ -80,7 +80,7 @@ class Question:
 
     @cached_property
     def features(self) -> KernelFeatures:
-        """What models read of the kernel."""
+        """Features of the kernel that models read."""
         return self.work.features(self.kernel.vectors)
 
     @cached_property
@@ -155,9 +155,8 @@ class Question:
         groups = _statement_groups(kernel)
         if len(groups) * len(kernel.statements) > _MAX_WORK:
             raise InputError(
-                f"{module.name}: {kernel.name} can't be explained: its {len(kernel.statements):,} statements would be "
-                f"looked at without each of {len(groups):,} lines in turn, and their product may be {_MAX_WORK:,} at "
-                "most"
+                f"{module.name}: {kernel.name} is too large to explain: it has {len(kernel.statements):,} statements "
+                f"on {len(groups):,} lines, whose product may be at most {_MAX_WORK:,}"
             )
         whole = self._log_ratio(self.features)
         lines = [
@@ -184,7 +183,7 @@ def find_crossovers(sizes: Floats, log_ratio: Floats) -> tuple[float, ...]:
 
 
 def _statement_groups(kernel: Kernel) -> Sequence[list[int]]:
-    """Statements by line; one by one those without, and all if they share a line. Headers of functions are left out."""
+    """Statements by line; one by one those without, and all if they share a line. Headers of functions are skipped."""
     statements = kernel.statements[~np.isin(kernel.statements, kernel.module.function_start)]
     lines = kernel.module.source_line[statements]
     by_line = len(np.unique(lines)) > 1

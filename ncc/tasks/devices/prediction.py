@@ -131,7 +131,7 @@ class DevicePrediction(Summarized):
         return self._question
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name, as ``--json`` prints them."""
+        """Return plain Python values by name, as ``--json`` prints them."""
         names = [name for name in self.__dataclass_fields__ if name != "_question"]
         values = {name: getattr(self, name) for name in (*names, "verdict", "probabilities")}
         return values | {"demangled": demangle(self.kernel)}
@@ -225,7 +225,7 @@ def _summarize_sizes(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DeviceCurve(Summarized):
-    """Predictions for one kernel over sizes of its data.
+    """Predictions for one kernel over data sizes.
 
     Attributes:
         kernel: The kernel's name.
@@ -260,7 +260,7 @@ class DeviceCurve(Summarized):
         return (self.low > 1) | (self.high < 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name."""
+        """Return plain Python values by name."""
         values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "is_decided")}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
@@ -328,7 +328,7 @@ class Explanation(Summarized):
         return f"Explanation({self.kernel!r}: log_ratio={self.log_ratio:.3g}, {len(self.lines)} lines)"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values by name."""
+        """Return plain Python values by name."""
         return asdict(self)
 
     def summary(self) -> Summary:

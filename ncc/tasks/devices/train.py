@@ -110,7 +110,7 @@ def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
     for file, name in rows:
         if (file, name) not in known:
             kernels = ", ".join(kernel for other, kernel in known if other == file)
-            raise DataError(f"{file}: no kernel {name!r}, which the table has times of; found {kernels}")
+            raise DataError(f"{file}: no kernel {name!r}, but the table has times for it; found {kernels}")
     return table, KernelFeatures.joined([known[row] for row in rows])
 
 
@@ -149,7 +149,7 @@ def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction
     """Score predictions by row of the table.
 
     The speedup is over the device that is faster in most launches; factors, one for each device, are the median ones
-    between predicted and measured time; coverage is that of the 80 % intervals of log ratios.
+    between predicted and measured time; coverage is that of the 80% intervals of log ratios.
     """
     rows = np.array(sorted(predictions))
     said = [predictions[row] for row in rows.tolist()]

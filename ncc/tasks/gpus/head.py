@@ -125,7 +125,7 @@ def save_gpu_head(head: GpuHead, folder: str | Path) -> None:
 
     Args:
         head: The head.
-        folder: Gets ``head.safetensors`` and ``head.json``.
+        folder: Output folder for ``head.safetensors`` and ``head.json``.
 
     Raises:
         OutputError: The folder can't be written.
@@ -137,7 +137,7 @@ def load_gpu_head(folder: GpuHead | str | os.PathLike[str] | None = None) -> Gpu
     """Read a head that predicts launches of GPU kernels; a loaded one is returned unchanged.
 
     Args:
-        folder: Written by `save_gpu_head` or ``ncc train gpu``; default the head that ships with ncc.
+        folder: Written by `save_gpu_head` or ``ncc train gpu``; default: the shipped head.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.

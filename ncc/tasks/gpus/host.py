@@ -187,7 +187,7 @@ class _Parser:
 
 
 def call_known(function: str, values: list[Value]) -> Value:
-    """What a function of the library returns; None for others."""
+    """Return value of a library function; None for others."""
     if function == "dim3":
         return tuple(None if isinstance(one, tuple) else one for one in (*values, 1, 1)[:3])
     if function in SIZES and len(values) == 1 and isinstance(values[0], int | float):
@@ -279,7 +279,7 @@ def closing(text: str, opening: int) -> int:
 
 
 def expression_at(text: str, begin: int) -> str:
-    """What stands between an equals sign and the end of its statement or declarator."""
+    """Text between an equals sign and the end of its statement or declarator."""
     depth = 0
     for at in range(begin, min(begin + 400, len(text))):
         sign = text[at]
@@ -293,7 +293,7 @@ def expression_at(text: str, begin: int) -> str:
 
 
 def substituted(text: str, names: Sequence[str], values: Sequence[str]) -> str:
-    """A text with parameters replaced by what stands for them."""
+    """A text with parameters replaced by their arguments."""
     by_name = {name.strip(): f"({value})" for name, value in zip(names, values, strict=False) if name.strip()}
     if not by_name:
         return text
@@ -330,7 +330,7 @@ _ARGV = re.compile(r"argv\s*\[\s*(\d+)\s*\]")
 
 @dataclass(frozen=True)
 class HostArguments:
-    """What host code tells of a launch's arguments."""
+    """Kernel arguments recovered from host code."""
 
     values: dict[int, float] = field(default_factory=dict)  # Number of an argument → its value
     buffers: dict[int, float] = field(default_factory=dict)  # Number of an argument that points to memory → bytes of it
@@ -496,7 +496,7 @@ class HostCode:
         return found
 
     def _passed(self, body: Body, number: int) -> list[Value]:
-        """What the first call of a function that can be read passes as one of its parameters."""
+        """Argument for a parameter in the first readable call of a function."""
         for at, texts in self._calls_of(body):
             if number < len(texts) and (value := self._value(texts[number], at)) is not None:
                 return [value]
@@ -548,7 +548,7 @@ class HostCode:
         return None
 
     def _argument_count(self) -> int:
-        """What argc is: by the program's arguments, or by those that sizes tell; 0 where neither does."""
+        """Value of argc: from the program's arguments, or from inferred ones; 0 if neither is known."""
         if self.program_arguments is not None:
             return len(self.program_arguments) + 1
         return 1 + max((int(found[1]) for name in self.inferred if (found := _ARGV.fullmatch(name))), default=-1)
@@ -700,7 +700,7 @@ def _host_code(text: str, program_arguments: tuple[str, ...] | None) -> HostCode
 
 
 def _with_includes(path: Path, folders: Sequence[Path], seen: set[Path]) -> str:
-    """A file's text with that of its own headers in their places."""
+    """A file's text with the headers of its folder included."""
     if path in seen or len(seen) >= _MAX_FILES:
         return ""
     seen.add(path)

@@ -44,7 +44,7 @@ _RAISED = {
 
 @dataclass(frozen=True, kw_only=True)
 class GpuPrediction(Summarized):
-    """How long a launch takes, and what bounds it.
+    """Time of a kernel launch, and its bottleneck.
 
     Attributes:
         kernel: The kernel's name in the IR.
@@ -52,30 +52,30 @@ class GpuPrediction(Summarized):
         grid: Blocks of the launch.
         block: Threads of a block.
         time_ms: Expected time in milliseconds.
-        interval_ms: Both ends of its 80 % interval.
+        interval_ms: Both ends of its 80% interval.
         bound: "compute" or "bandwidth", whichever is more probable with equal class priors; "launch overhead" if the
             whole work takes less than that, and "chain" if one thread's dependent operations take more than half of
             the time.
-        bound_probability: Its probability with the priors of training (a quarter of launches are bound by "compute");
-            may be under a half for "compute"; 1 if the bound follows from what is certain of the launch.
+        bound_probability: Its probability with the priors of training (a quarter of launches are bound by "compute"),
+            so it may be below 0.5 for "compute"; 1 if the bound is certain.
         compute_probability: Probability of "compute", likewise.
         traffic_bytes: Bytes that move between the card and its memory.
         flops: Floating-point operations of all threads, an FMA as two.
-        familiar: Whether the launch is like those of training.
-        extrapolated: Whether the card is another than that of training, and the answer scaled by data sheets.
+        familiar: Whether the launch resembles those of training.
+        extrapolated: Whether the GPU is not that of training, and the answer was scaled by data sheets.
         arguments: Values of arguments that were given, or read from host code, by name.
         buffer_bytes: Bytes of the memory that arguments point to, read from host code, by name.
-        inferred_arguments: Those that follow from the sizes of the launch alone, by name.
+        inferred_arguments: Values of arguments inferred from the launch sizes, by name.
         data_dependent_loops: Locations of loops whose trip count depends on data, assumed 8, with the file if it is
             not the source.
-        roofline_ms: Time of each part of the work at the card's peaks.
+        roofline_ms: Time of each part of the work at the GPU's peak rates.
         lower_bounds_ms: Lower bounds of the time by cause: launch overhead, bandwidth, compute and chain.
         assumed_lower_bounds_ms: Lower bounds if the inferred arguments are right: the time is not below them, but the
             interval's lower end may be.
-        raised_to: The bound that the time was raised to; empty if the learned time is above all.
-        uncounted_operations: Those that are not counted.
-        conflicts: Sizes of the launch for which host code has another value.
-        num_sampled_blocks: Blocks that counts were estimated from; 0 if all were counted.
+        raised_to: The bound that the time was raised to; empty if the learned time is above all bounds.
+        uncounted_operations: Operations that are not counted.
+        conflicts: Launch sizes that differ from those in host code.
+        num_sampled_blocks: Number of blocks that counts were estimated from; 0 if all were counted.
     """
 
     kernel: str
@@ -104,11 +104,11 @@ class GpuPrediction(Summarized):
     num_sampled_blocks: int
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON fields."""
+        """Return the fields of JSON."""
         return {"demangled": demangle(self.kernel), **asdict(self)}
 
     def summary(self, *, explain: bool = False) -> Summary:
-        """Return the time and what bounds it, and the evidence if an explanation is asked for."""
+        """Return the time and what bounds it, and the evidence if an explanation is requested."""
         bound = f"{_BOUND_BY[self.bound]}-bound" + (f" {self.bound_probability:.0%}" if self.bound in _BOUNDS else "")
         rather = ""
         if self.bound_probability < 0.5:
@@ -188,7 +188,7 @@ def _predict(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPrediction:
     measured = find_spec(head.gpu)
     features = launch_features(work, measured)
     if missing := [name for name in head.feature_names if name not in features]:
-        raise InputError(f"the head asks for {missing[0]!r}, which this version does not count; train it again")
+        raise InputError(f"the head needs {missing[0]!r}, which this version doesn't count; train it again")
     estimate = head.predict(features)
     log_time, half, balanced, prior = (
         float(values[0])

@@ -44,7 +44,7 @@ def find_spec(name: str) -> GpuSpec:
     spec = by_key.get(_key(name).removeprefix("nvidia").removeprefix("geforce").removeprefix("tesla"))
     if spec is None:
         near = sorted(specs, key=lambda known: -difflib.SequenceMatcher(None, _key(known), _key(name)).ratio())
-        raise InputError(f"no card is called {name!r}; ncc knows {', '.join(near)}")
+        raise InputError(f"unknown GPU {name!r}; ncc knows {', '.join(near)}")
     return spec
 
 

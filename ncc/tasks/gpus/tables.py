@@ -1,4 +1,4 @@
-"""Tables of measured launches: CSV of your own, what ``nsys`` prints, and gpuFLOPBench's profiles."""
+"""Tables of measured launches: your own CSV, the output of ``nsys``, and gpuFLOPBench's profiles."""
 
 import csv
 import os
@@ -58,8 +58,8 @@ def read_launches(path: str | os.PathLike[str]) -> list[MeasuredLaunch]:
                 raise InputError(f"{path}: {launch.kernel} takes {launch.time_s:g} s; expected a time above 0")
         return launches
     raise InputError(
-        f"{path}: no line is the header of a table that ncc reads: columns {', '.join(_OWN)}, or what "
-        "'nsys stats --report cuda_gpu_trace --format csv' prints"
+        f"{path}: no header of a known table; expected columns {', '.join(_OWN)}, or the output of "
+        "'nsys stats --report cuda_gpu_trace --format csv'"
     )
 
 

@@ -1,4 +1,4 @@
-"""``ncc train gpu``: a head for one GPU, from gpuFLOPBench's profiles or a table of your own.
+"""``ncc train gpu``: a head for one GPU, from gpuFLOPBench's profiles or your own table.
 
 Sources are compiled once and their launches counted; boosted trees learn the roofline's residuals, with errors from
 programs held out of each model.
@@ -86,7 +86,7 @@ def train_gpu(
     else:
         base = Path(sources) if sources else Path(table).parent
         if not base.is_dir():
-            raise InputError(f"{base}: no such folder of sources")
+            raise InputError(f"{base}: no such folder")
         launches = measured_launches(read_launches(table), base, spec, options, progress)
     counts = {
         "launches": int(np.sum(~launches.has_program_args)),
@@ -169,7 +169,7 @@ def measured_launches(
             kernels = sum(not with_args for _, with_args, _ in rows[before:])
             progress(f"{index}/{len(by_source)} {name or folder}: {kernels} of {len(launches)} launches read")
     if not rows:
-        raise InputError(f"{folder}: no kernel of the table is in a source there that compiles")
+        raise InputError(f"{folder}: no source there that compiles has a kernel of the table")
     measured = [launch for launch, *_ in rows]
 
     def numbers(name: str) -> Floats:
@@ -244,7 +244,7 @@ def make_options(program: Path) -> CompileOptions:
 
 
 def device_sources(program: Path) -> list[Path]:
-    """Sources of a folder that may hold device code, but for those that others include; one source is all."""
+    """Sources of a folder that may hold device code, except those that others include; one source is all."""
     if program.is_file():
         return [program]
     is_cuda = any(_AS_CUDA.search(read_text(file)) for file in program.rglob("Makefile*"))

@@ -64,7 +64,7 @@ def index(
     jobs: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> Index:
-    """Index every function of a code base, or update an index; called again, resume after a stop."""
+    """Index every function of a code base, or update an index; run again to resume."""
     inputs = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     options, folder = options or CompileOptions(), Path(output).absolute()
     check_folder(folder)
@@ -74,7 +74,7 @@ def index(
     pooler = load_pooler(pooling, embedding, encoder)
     roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - links stay as they are named
     if any(os.fspath(one) == STDIN for one in inputs):
-        raise InputError("an index is of files and folders, not of standard input")
+        raise InputError("expected files and folders to index, not standard input")
     found = find_inputs(roots)
     failures = {item.name: item.error for item in found if item.error}
     files = {str(item.source): item.source for item in found if isinstance(item.source, InputFile) and not item.error}
@@ -85,7 +85,7 @@ def index(
         if old and old.card.pooler_id != pooler.id:
             raise InputError(
                 f"{folder}: has vectors of {old.card.pooler_id}, which can't be compared with those of {pooler.id}; "
-                "name another folder"
+                "pass another folder"
             )
         prints = {path: fingerprint_of(file, options) for path, file in files.items()}
         kept = _copy_kept(old, files, prints, roots) if old else {}
@@ -147,7 +147,7 @@ def fingerprint_of(file: InputFile, options: CompileOptions) -> str:
 def _copy_kept(
     old: Store, files: Mapping[str, InputFile], prints: Mapping[str, str], roots: Sequence[str]
 ) -> dict[str, tuple[Any, ...]]:
-    """Path → what `Writer.add` takes, of the old index's files that stay as they are."""
+    """Path → arguments of `Writer.add`, for unchanged files of the old index."""
     kept = {}
     columns = (old.files[name].to_pylist() for name in ("path", "folder", "fingerprint", "num_functions", "error"))
     start = 0

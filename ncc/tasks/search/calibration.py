@@ -33,13 +33,13 @@ _ASSETS = Path(__file__).parents[2] / "assets" / "search"
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """Copy rates of similarities, for vectors of one kind.
+    """Copy rate at each similarity, for vectors of one kind.
 
     Attributes:
-        pooler_id: Identifies what makes the vectors.
-        similarity: Grid, ascending.
-        true_positive_rate: Fraction of the pairs of the same function with that similarity or more.
-        false_positive_rate: Fraction of the pairs of different functions with that similarity or more.
+        pooler_id: ID of the pooler of the vectors.
+        similarity: Ascending grid of similarities.
+        true_positive_rate: Fraction of pairs of copies with at least that similarity.
+        false_positive_rate: Fraction of pairs of different functions with at least that similarity.
         about: Numbers of pairs, and the command.
     """
 
@@ -53,30 +53,30 @@ class Calibration:
         """Check the table."""
         table = [np.array(column) for column in (self.similarity, self.true_positive_rate, self.false_positive_rate)]
         if len({len(column) for column in table}) != 1 or len(table[0]) < 2 or not (np.diff(table[0]) > 0).all():
-            raise InputError("a calibration needs three columns of one length, of which the first rises")
+            raise InputError("a calibration needs three columns of equal length, the first ascending")
         if (
             not all(np.isfinite(column).all() for column in table)
             or not 0 <= np.min(table[1:]) <= np.max(table[1:]) <= 1
         ):
-            raise InputError("rates of a calibration are not all from 0 to 1")
+            raise InputError("rates of a calibration are outside 0 to 1")
 
     def copy_rate_curve(self, num_functions: int, copies_per_function: float = COPIES_PER_FUNCTION) -> Floats:
-        """Compute the fraction of copies among pairs of each similarity of the grid or more.
+        """Compute the fraction of copies among pairs with at least each similarity of the grid.
 
         Args:
-            num_functions: Size of the code base; a smaller one than `MIN_POOL_SIZE` counts as one of that size.
-            copies_per_function: Copies that a function has on average.
+            num_functions: Size of the code base, counted as at least `MIN_POOL_SIZE`.
+            copies_per_function: Average number of copies per function.
         """
         true = copies_per_function * np.array(self.true_positive_rate)
         false = (max(num_functions, MIN_POOL_SIZE) - 1) * np.array(self.false_positive_rate)
         return np.maximum.accumulate(true / np.maximum(true + false, 1e-300))
 
     def copy_rate(self, similarity: float, num_functions: int) -> float:
-        """Fraction of copies among pairs of a similarity or more, to three digits, in a code base of that size."""
+        """Return the fraction of copies among pairs with at least this similarity, to three digits."""
         return round(float(np.interp(similarity, self.similarity, self.copy_rate_curve(num_functions))), 3)
 
     def threshold(self, copy_rate: float, num_functions: int) -> float | None:
-        """The lowest similarity of the grid with that copy rate; None if no similarity has it."""
+        """Return the lowest similarity of the grid with at least that copy rate, or None."""
         enough = np.flatnonzero(self.copy_rate_curve(num_functions) >= copy_rate)
         return round(self.similarity[int(enough[0])], 4) if len(enough) else None
 
@@ -95,13 +95,13 @@ def shipped_calibration(pooler_id: str) -> Calibration | None:
 
 
 def load_calibration(path: str | os.PathLike[str]) -> Calibration:
-    """Read copy rates of similarities.
+    """Read a calibration of copy rates.
 
     Args:
-        path: File that the lab's ``ncc_lab.retrieval.calibration`` wrote.
+        path: File written by the lab's ``ncc_lab.retrieval.calibration``.
 
     Raises:
-        AssetError: It is missing, damaged or of another format version.
+        AssetError: The file is missing, damaged or of another format version.
     """
     path = Path(path)
     card = read_json(path, FORMAT_VERSION)

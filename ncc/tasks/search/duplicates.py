@@ -32,7 +32,7 @@ class Group:
     Attributes:
         functions: Two or more functions.
         similarity: Lowest similarity to the representative.
-        copy_rate: Fraction of pairs of that similarity or more that are copies; None if it was not measured.
+        copy_rate: Fraction of copies among pairs with at least that similarity; None if not measured.
     """
 
     functions: tuple[IndexedFunction, ...]
@@ -62,13 +62,13 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Duplicates(Summarized):
-    """Groups of similar functions, largest first: by their number of duplicate statements.
+    """Groups of similar functions, sorted by number of duplicate statements.
 
     Attributes:
-        of: Index of the functions.
+        of: Index that the functions are in.
         threshold: Minimum similarity of a function to the representative of its group.
-        copy_rate: Fraction of pairs of that similarity or more that are copies; None if it was not measured.
-        rows: For each group, the rows of its functions and their similarities to the first.
+        copy_rate: Fraction of copies among pairs with at least that similarity; None if not measured.
+        rows: Rows of the functions of each group, with similarities to the first.
     """
 
     of: Index
@@ -95,7 +95,7 @@ class Duplicates(Summarized):
         return f"Duplicates({len(self)} groups with similarity ≥ {self.threshold:.4g})"
 
     def summary(self) -> Summary:
-        """Return what people read: each group, its representative first."""
+        """Return each group, its representative first."""
         rate = self.copy_rate
         groups = [
             (
@@ -117,7 +117,7 @@ class Duplicates(Summarized):
         )
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the fields of JSON of each group."""
+        """Return the fields of JSON for each group."""
         shared = {"threshold": self.threshold, "threshold_copy_rate": self.copy_rate, "pooling": self.of.pooling}
         return [
             vars(group)
@@ -127,7 +127,7 @@ class Duplicates(Summarized):
         ]
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """A pandas table with one row per function and the index of its group."""
+        """Return a pandas table with one row per function and the index of its group."""
         return data_frame([{"group": index} | row.to_dict() for index, group in enumerate(self) for row in group])
 
 
@@ -136,7 +136,7 @@ def find_duplicates(
 ) -> Duplicates:
     """See `Index.duplicates`."""
     if threshold is not None and not 0 < threshold <= 1:
-        raise InputError(f"threshold is {threshold:g}; expected a similarity above 0, 1 at most")
+        raise InputError(f"threshold is {threshold:g}; expected a similarity above 0 and at most 1")
     check_positive(min_statements=min_statements, max_groups=max_groups)
     rows = _rows(index, min_statements)
     if threshold is None:

@@ -65,7 +65,7 @@ class IndexedFunction:
         last_line: Last line; 0 if unknown.
         num_statements: Number of statements, its ``define`` included.
         similarity: Inner product with the vector of the query, at most 1; 1 for the query itself.
-        copy_rate: Fraction of pairs of that similarity or more that are copies; None if it was not measured.
+        copy_rate: Fraction of copies among pairs with at least that similarity; None if not measured.
         folder: Folder in which the file was found and from which its source may be read; None for a named file.
     """
 
@@ -120,7 +120,7 @@ class SearchResult(Summarized):
     """The functions nearest to one, best first.
 
     Attributes:
-        query: The function that was searched for.
+        query: Function of the query.
         matches: Functions of the index.
         pooling: Name of the pooling that made the vectors.
     """
@@ -142,7 +142,7 @@ class SearchResult(Summarized):
         return f"SearchResult({len(self)} functions near {self.query.demangled!r})"
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """A pandas table with one row per function."""
+        """Return a pandas table with one row per function."""
         return data_frame([match.to_dict() for match in self])
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,7 +151,7 @@ class SearchResult(Summarized):
         return {"query": self.query.to_dict(), "matches": matches, "pooling": self.pooling}
 
     def summary(self) -> Summary:
-        """Return what people read: the matches, best first."""
+        """Return the matches, best first."""
         has_rates = any(match.copy_rate is not None for match in self)
         return Summary(
             verdict=f"{len(self)} match{'es' * (len(self) != 1)}",
@@ -163,12 +163,12 @@ class SearchResult(Summarized):
 
 @dataclass(frozen=True, eq=False)
 class Index(Summarized):
-    """An open index made by `ncc.index`; its files are read when they are first needed.
+    """An open index made by `ncc.index`; its files are read on first use.
 
     Attributes:
         store: Its files.
-        report: Changes that the build made; None if the index was opened.
-        custom_calibration: Replaces the calibration that ships with ncc for vectors of this kind.
+        report: Changes made by the build; None if the index was opened.
+        custom_calibration: Replacement for the shipped calibration.
     """
 
     store: Store
@@ -183,7 +183,7 @@ class Index(Summarized):
         return f"Index({str(self.store.folder)!r}: {len(self)} functions in {files} files, {self.pooling} vectors)"
 
     def summary(self) -> Summary:
-        """Return what people read: the size, and what a build changed."""
+        """Return the size, and the changes made by a build."""
         changes = ""
         if report := self.report:
             changes = f"{report.num_updated} updated, {report.num_removed} removed, {len(report.failures)} failed"
@@ -215,7 +215,7 @@ class Index(Summarized):
         """The pooler that made its vectors.
 
         Raises:
-            InputError: The embedding or encoder of the index no longer exists.
+            InputError: The embedding or encoder of the index is missing.
         """
         card = self.store.card
         embedding, encoder = (path and self.store.folder / path for path in (card.embedding, card.encoder))
@@ -229,7 +229,7 @@ class Index(Summarized):
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """Copy rates of similarities; None if they were not measured for vectors of this kind."""
+        """Copy rate at each similarity; None if not measured for vectors of this kind."""
         return self.custom_calibration or shipped_calibration(self.store.card.pooler_id)
 
     def function_at(self, row: int, similarity: float = 1.0) -> IndexedFunction:
@@ -251,16 +251,16 @@ class Index(Summarized):
         """Find the functions nearest to those of some code.
 
         Args:
-            query: A path or a text, as for `ncc.embed`; or a (dim,) vector.
-            function: Name of one of its functions, mangled or not, or of several; default all of them.
+            query: A path or text as in `ncc.embed`, or a (dim,) vector.
+            function: Name of one or several of its functions, mangled or not; default: all of them.
             top: Number of matches for each function.
-            options: How source is compiled.
+            options: Compiler options.
 
         Returns:
-            A result for each function of the query; a function of the index is not its own match.
+            One result per function of the query; a function of the index doesn't match itself.
 
         Raises:
-            NccError: As from `ncc.embed`.
+            NccError: As in `ncc.embed`.
             InputError: No function has that name, or the vector has another number of dimensions.
         """
         if top < 1:
@@ -305,10 +305,10 @@ class Index(Summarized):
         """Find groups of similar functions, largest first.
 
         Args:
-            threshold: Minimum similarity to the representative of a group; default the similarity from which 90% of
-                pairs are copies, or 0.98 if there is none or it was not measured.
-            min_statements: Smaller functions are left out, since many of them are similar by chance.
-            max_groups: Maximum number of groups; default all.
+            threshold: Minimum similarity to the representative of a group; default: the similarity from which 90% of
+                pairs are copies, or 0.98 if none was measured.
+            min_statements: Smaller functions are skipped, since many of them are similar by chance.
+            max_groups: Maximum number of groups; default: all.
 
         Raises:
             InputError: A value is out of its range.
@@ -318,7 +318,7 @@ class Index(Summarized):
         return find_duplicates(self, threshold, min_statements=min_statements, max_groups=max_groups)
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """A pandas table with one row per function, in the order of `vectors`."""
+        """Return a pandas table with one row per function, in the order of `vectors`."""
         table = self.store.functions.to_pydict()
         paths = self.store.files["path"].to_pylist()
         table["file"] = [paths[file] for file in table["file"]]
@@ -333,11 +333,11 @@ def load_index(
 
     Args:
         folder: Folder of the index.
-        calibration: Copy rates of similarities, or their file, as ``ncc_lab.retrieval.calibration`` writes it; default
-            the calibration that ships with ncc for vectors of this kind.
+        calibration: Calibration of copy rates, or its file, written by ``ncc_lab.retrieval.calibration``; default: the
+            shipped one for vectors of this kind.
 
     Raises:
-        InputError: There is no index, or the calibration is of vectors of another kind.
+        InputError: There is no index, or the calibration is for vectors of another kind.
         AssetError: A file is damaged or of another format version.
     """
     store = Store.open(Path(folder))
@@ -345,7 +345,7 @@ def load_index(
         calibration = load_calibration(calibration)
     if calibration and calibration.pooler_id != store.card.pooler_id:
         raise InputError(
-            f"{folder}: has vectors of {store.card.pooler_id}; the calibration is of {calibration.pooler_id}"
+            f"{folder}: has vectors of {store.card.pooler_id}; the calibration is for {calibration.pooler_id}"
         )
     return Index(store, custom_calibration=calibration)
 

@@ -53,7 +53,7 @@ def _readable(function: IndexedFunction) -> str:
     if source == file:
         return function.file
     if function.folder is None or not source.is_relative_to(Path(function.folder).resolve()):
-        raise NccError(f"{function.source}: not among what was indexed")
+        raise NccError(f"{function.source}: not in the index")
     return str(source)
 
 

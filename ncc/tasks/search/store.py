@@ -142,7 +142,7 @@ class Store:
     def open(cls, folder: Path) -> Self:
         """Opens an index."""
         if not (folder / "index.json").exists():
-            raise InputFileError(f"{folder}: there is no index here; ncc index FOLDER... -o {folder} makes one")
+            raise InputFileError(f"{folder}: no index here; make one: ncc index FOLDER... -o {folder}")
         about = read_json(folder / "index.json", FORMAT_VERSION)
         try:
             card = convert({name: value for name, value in about.items() if name != "format_version"}, IndexCard)
@@ -172,7 +172,7 @@ class Store:
         except (OSError, pyarrow.ArrowException) as error:
             raise AssetError(f"{self._path(name)}: is damaged ({error}); index again") from error
         if table.schema != schema:
-            raise AssetError(f"{self._path(name)}: is damaged: its columns are others; index again")
+            raise AssetError(f"{self._path(name)}: is damaged: unexpected columns; index again")
         return table
 
     @cached_property

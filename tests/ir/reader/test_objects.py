@@ -109,7 +109,7 @@ def test_each_module_of_an_archive_is_an_input(library):
         ncc.embed(library)
     with refuses(InputError, "lib.a", "'div.o'", "its 3"):
         ncc.embed(f"{library}(div.o)")
-    with refuses(InputError, "an archive of 3 file"):
+    with refuses(InputError, "an archive (members: 3)"):
         ncc.embed(library.read_bytes())
 
 

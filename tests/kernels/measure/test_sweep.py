@@ -142,7 +142,7 @@ def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
         ("outside", (1024,), 0, "writes outside its buffer 'b'"),
         ("reads_outside", (1024,), 0, "reads outside its buffers"),
         ("silent", (1024,), 0, "writes no output"),
-        ("deaf", (1024,), 0, "does not depend on it"),
+        ("deaf", (1024,), 0, "does not depend on its input"),
         ("structure", (1024,), 0, "argument 'p' is of type Pair"),
         ("undeclared", (1024,), 0, "pocl_only_elsewhere"),
         ("outside_later", (1024, 4096), 1, "writes outside its buffer 'b'"),

@@ -118,7 +118,7 @@ def test_extract_once(tmp_path: Path) -> None:
     assert found == FILES
     (target / "ir" / "mark").touch()
     archive.unlink()
-    with refuses(DataError, "no such archive"):
+    with refuses(DataError, "no such file"):
         list(iter_members(archive))
     assert extract_archive(archive, target) == target  # kept, the archive not even opened
     assert (target / "ir" / "mark").exists()

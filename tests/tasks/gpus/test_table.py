@@ -42,7 +42,7 @@ def test_what_nsys_prints(tmp_path):
 @pytest.mark.parametrize(
     ("text", "noun"),
     [
-        ("a,b\n1,2\n", "no line is the header of a table"),
+        ("a,b\n1,2\n", "no header of a known table"),
         ("kernel,grid,block,time_ms\n", "has no launch"),
         ("kernel,grid,block,time_ms\nk,1,1,soon\n", "'time_ms' is 'soon'; expected a number"),
         ("kernel,grid,block,time_ms\nk,1,1,0\n", "expected a time above 0"),

@@ -30,7 +30,7 @@ def test_debug_information_can_not_have_other_files_read(pair, tmp_path):
     for folder in (pair[1].folder, None):
         side = source_lines(replace(pair[1], source=str(secret), folder=folder))
         assert side.lines == ()
-        assert "not among what was indexed" in side.note
+        assert "not in the index" in side.note
 
 
 def test_a_page_is_whole_and_escaped(made, pair):
