@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SECTION = re.compile(r"^(?:Args|Attributes|Raises):\n((?:    .*\n|\n)+)", re.MULTILINE)
 ENTRY = re.compile(r"^    [*\w.]+: ([a-z]\S*)", re.MULTILINE)
-EXEMPT = re.compile(r"u?int\d+|float\d+|bool|zlib|gensim|torch")
+EXEMPT = re.compile(r"u?int\d+|float\d+|bool|zlib|gensim|pyopencl|torch")
 """Words that are lowercase wherever they stand."""
 
 

@@ -251,9 +251,9 @@ def train_devmap(
         output: Output folder.
         tables: Tables of measured times (.csv or .parquet), all from the same devices; default: the published times.
         platform: GPU of the published times, amd (Tahiti 7970) or nvidia (GTX 970).
-        model: gp (Gaussian processes) or trees (gradient boosting), both on sizes and execution counts, or lstm, which
-            reads statements and takes longer; default: gp, or trees for the published CLgen kernels, as in the shipped
-            heads.
+        model: One of gp (Gaussian processes) and trees (gradient boosting), both on sizes and execution counts, and
+            lstm, which reads statements and takes longer; default: gp, or trees for the published CLgen kernels, as in
+            the shipped heads.
         embedding: Embedding that lstm reads, or its folder; default: the shipped one.
         seed: Random seed for folds and training.
         data: Dataset folder; default: NCC_DATA, then the cache.
@@ -291,8 +291,8 @@ def train_coarsening(
 
     Args:
         output: Output folder.
-        model: line (linear in the fraction of divergent statements, as in the shipped head) or lstm (an ensemble of
-            LSTMs over the kernel's statements).
+        model: One of line (linear in the fraction of divergent statements, as in the shipped head) and lstm (an
+            ensemble of LSTMs over the kernel's statements).
         embedding: Embedding that the LSTMs read, or its folder; default: the shipped one.
         seed: Random seed for training the LSTMs.
         data: Dataset folder; default: NCC_DATA, then the cache.
