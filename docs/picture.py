@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ncc
 from ncc.ir.graph.draw import edge_curves
-from ncc.ir.graph.layout import Drawing, draw_function
+from ncc.ir.graph.layout import Drawing, Layout
 
 ROOT = Path(__file__).parents[1]
 KERNEL = "datasets/samples/matmul.cl"
@@ -36,7 +36,7 @@ def draw(theme: str) -> str:
     colors = THEMES[theme]
     [answer] = ncc.predict_device(ROOT / KERNEL, transfer=TRANSFER)
     options = ncc.CompileOptions(debug_lines=True)
-    graph = draw_function(ncc.build_graph(ROOT / KERNEL, options=options), 0)
+    graph = Layout(ncc.build_graph(ROOT / KERNEL, options=options)).draw(0)
     panels = [
         _source(answer.explain(), colors),
         _graph(graph, colors),

@@ -73,7 +73,7 @@ def test_classes_are_chosen_by_names_and_ranges(tmp_path):
     assert some.classes == ("1", "sort-list")
     assert [some.classes[number] for number in some.label] == ["1", "sort-list"]
     assert len(some.paths) == 2
-    for wanted, noun in (("7-9", "none"), ("sort", "none"), ("3", "two or more"), ("", "none")):
+    for wanted, noun in (("7-9", "7-9"), ("sort", "sort"), ("3", "two or more"), ("", "unknown")):
         with refuses(InputError, noun):
             choose_classes(files, wanted)
 

@@ -73,7 +73,7 @@ def test_nothing_new_is_refused(extended, counts):
 
 
 def test_another_abstraction_is_refused(shipped, counts):
-    with refuses(InputError, "abstraction"):
+    with refuses(InputError, "abstract"):
         extend_embedding(shipped, counts, abstraction=replace(Abstraction(), keep_callees=False))
 
 
