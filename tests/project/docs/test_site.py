@@ -50,7 +50,7 @@ def test_the_reference_has_every_public_name_once(site):
 
 @pytest.mark.parametrize(
     ("verb", "key", "unit"),
-    [("predict-device", "times_ms", "in ms"), ("predict-gpu", "interval_ms", "80 %"), ("embed", "vectors", "numbers")],
+    [("predict-device", "times_ms", "in ms"), ("predict-gpu", "interval_ms", "80%"), ("embed", "vectors", "numbers")],
 )
 def test_pages_of_commands_have_options_and_keys(site, verb, key, unit):
     page = (site / "commands" / f"{verb}.html").read_text(encoding="utf-8")
