@@ -16,8 +16,7 @@ def test_a_sweep_over_one_and_two_ranks(programs, kept, tmp_path):
     files = ("-o", tmp_path / "figures.json", "--report", tmp_path / "report.html")
     finished = run_here("bench", "scaling", programs, "--programs", kept, *small, "--target", "0.01", *files)
     assert finished.code == 0, finished.err
-    assert "24 programs of 2 classes; 0 left out" in finished.err
-    assert "run 2 of 2: 2 ranks, mirrored, batch 4, hidden 8, seed 204: " in finished.err
+    assert not finished.err  # progress is for terminals
     page = (tmp_path / "report.html").read_text()
     assert all(part in finished.out and part in page for part in PARTS)
     assert "<img" in page
