@@ -1,6 +1,7 @@
 """How a result reads: its answer in fixed columns, then labeled details; as text and as HTML from one description."""
 
 import textwrap
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -77,12 +78,12 @@ class Summary:
         return f"<table><caption>{caption}<b>{_html(head)}</b></caption>{rows}</table>"
 
 
-class Summarized:
+class Summarized(ABC):
     """A result that is shown by its summary."""
 
+    @abstractmethod
     def summary(self) -> Summary:
         """Return what people read of this result."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return self.summary().lines()
