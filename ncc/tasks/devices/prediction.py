@@ -1,4 +1,4 @@
-"""What is predicted of a kernel: which device should be faster, by how much, over sizes, and because of which lines."""
+"""Predictions for a kernel: which device should be faster, by how much, over sizes, and because of which lines."""
 
 import itertools
 import math
@@ -42,7 +42,7 @@ class DevicePrediction(Summarized):
         confidence: Probability that this device is the faster one, 0.5 to 1.
         speedup_gpu_over_cpu: Expected CPU time / GPU time; above 1 the GPU is faster.
         interval: (low, high) of that speedup; meant to hold the true one for 80% of kernels.
-        platform: "amd", "nvidia", or the name of your own head: the measurements behind the answer.
+        platform: "amd", "nvidia", or the name of a custom head: the measurements behind the answer.
         transfer_bytes, wgsize, global_size: As given. Without bytes and work-items the answer covers the sizes from
             1 KiB to 4 GiB: ``crossovers`` says where it changes, the rest is of a size amid those of training.
         times_ms: Device → expected time in ms and both ends of its 80% interval; None if no size is given.
@@ -229,7 +229,7 @@ class DeviceCurve(Summarized):
 
     Attributes:
         kernel: The kernel's name.
-        platform: "amd", "nvidia", or the name of your own head.
+        platform: "amd", "nvidia", or the name of a custom head.
         wgsize: As given; None was answered by covering the range seen in training.
         transfer_bytes: (n,) float64, ascending.
         speedup_gpu_over_cpu: (n,) float64 expected CPU time / GPU time.
@@ -312,7 +312,7 @@ class LineContribution:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation(Summarized):
-    """What drove the answer for one kernel.
+    """Evidence for the answer about one kernel.
 
     Attributes:
         kernel: The kernel's name.

@@ -76,7 +76,7 @@ NOT_RUN = {
     ("docs/howto/cluster.md", "needs a cluster with SLURM"),
     ("docs/commands/train-encoder.md", "needs poj104 and source packages, and compiles for half an hour"),
     ("docs/commands/train-gpu.md", "needs gpuflop, and compiles 305 programs for a quarter of an hour"),
-    ("docs/howto/embed-a-project.md", "needs a project with a Makefile and a clang of its own"),
+    ("docs/howto/embed-a-project.md", "needs a project with a Makefile and its own clang"),
     ("docs/howto/look-at-a-graph.md", "needs SQLite's amalgamation"),
     ("docs/howto/find-code-like-this.md", "needs source packages"),
 }
