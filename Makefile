@@ -1,4 +1,4 @@
-.PHONY: check docs full fuzz fuzz-reader test
+.PHONY: check docs full fuzz fuzz-reader test wheels
 
 FUZZ_EXECUTIONS ?= 1000000
 FUZZ_JOBS ?= 2
@@ -24,3 +24,6 @@ fuzz-reader:
 
 docs:
 	NO_MKDOCS_2_WARNING=1 mkdocs build --strict
+
+wheels:
+	python benchmarks/wheels.py dist

@@ -1,6 +1,7 @@
 """Compiles the C of ncc/ir/native with the clang that the ziglang wheel brings: no compiler is needed.
 
-The kernels become a library; on Linux, the launcher that confines compilers becomes a program beside it.
+The kernels become a library; on Linux, the launcher that confines compilers becomes a program beside it. With
+``NCC_WHEEL`` set to a platform tag, both are compiled for that platform, and the wheel says so.
 """
 
 import os
@@ -9,7 +10,18 @@ import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+
+TARGETS = {
+    "manylinux_2_17_x86_64": "x86_64-linux-gnu.2.17",
+    "manylinux_2_17_aarch64": "aarch64-linux-gnu.2.17",
+    "macosx_11_0_arm64": "aarch64-macos.11.0",
+    "win_amd64": "x86_64-windows-gnu",
+}
+"""What the compiler calls each platform that there are wheels for."""
+WHEEL = os.environ.get("NCC_WHEEL", "")
+TARGET = ["-target", TARGETS[WHEEL]] if WHEEL else []
 
 
 class BuildNative(build_ext):
@@ -26,18 +38,29 @@ class BuildNative(build_ext):
         out.parent.mkdir(parents=True, exist_ok=True)
         cache = str(Path(self.build_temp).resolve() / "zig")
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
-        flags = ["-g0", "-mcpu=baseline", "-fno-sanitize=undefined"]
+        flags = [*TARGET, "-g0", "-mcpu=baseline", "-fno-sanitize=undefined"]
         flags += ["-O2", "-s"] if out.name == "_confine" else ["-O3", "-shared", "-fPIC", "-fvisibility=hidden"]
         command = [sys.executable, "-m", "ziglang", "cc", *flags, *ext.sources, "-o", str(out)]
         subprocess.run(command, check=True, env=environment)
+        for extra in (*out.parent.glob("*.pdb"), *out.parent.glob("*.lib")):  # what Windows' linker leaves
+            extra.unlink()
+
+
+class PlatformWheel(bdist_wheel):
+    """A wheel for every version of Python on one platform."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """Python 3, no ABI, and the platform."""
+        return "py3", "none", WHEEL or super().get_tag()[2]
 
 
 def extensions() -> list[Extension]:
-    """What there is to build here."""
+    """What there is to build for the platform."""
     found = [Extension("ncc.ir.reader._kernels", sorted(path.as_posix() for path in Path("ncc/ir/native").glob("*.c")))]
-    if sys.platform == "linux":
+    if "linux" in WHEEL or (not WHEEL and sys.platform == "linux"):
         found.append(Extension("ncc.system.sandbox._confine", ["ncc/system/sandbox/confine.c"]))
     return found
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildNative})
+if __name__ == "__main__":
+    setup(ext_modules=extensions(), cmdclass={"build_ext": BuildNative, "bdist_wheel": PlatformWheel})

@@ -7,11 +7,13 @@ neither torch nor the code that trains.
 from importlib import import_module
 from typing import Any
 
+from ncc.errors import naming_extras
+
 __version__ = "0.1.0"
 
 _HOMES = {
     "ncc.errors": "AssetError CompileError DataError IRError "
-    "InputError InputFileError NccError OutputError UnknownNameError",
+    "InputError InputFileError MissingExtraError NccError OutputError UnknownNameError",
     "ncc.ir.frontend.options": "CompileOptions",
     "ncc.ir.graph.contexts": "count_contexts",
     "ncc.ir.graph.xfg": "XFG build_xfg",
@@ -59,7 +61,8 @@ def __getattr__(name: str) -> Any:
     home = next((home for home, names in _HOMES.items() if name in names.split()), None)
     if home is None:
         raise AttributeError(f"module 'ncc' has no attribute {name!r}")
-    return getattr(import_module(home), name)
+    with naming_extras():
+        return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,8 @@
 """Errors that ncc raises: every one says what was wrong, where, and what to do about it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "AssetError",
     "CompileError",
@@ -7,10 +10,18 @@ __all__ = [
     "IRError",
     "InputError",
     "InputFileError",
+    "MissingExtraError",
     "NccError",
     "OutputError",
     "UnknownNameError",
 ]
+
+_EXTRAS = {
+    **dict.fromkeys(("gensim", "scipy", "sklearn", "torch"), "train"),
+    **dict.fromkeys(("pandas", "pyarrow"), "tables"),
+    "matplotlib": "plot",
+}
+"""Packages that ncc needs for some purposes only, and the extra of its distribution that installs each."""
 
 COMMAND_LINE = "\ncommand: "
 """Begins the last line of what a `CompileError` says, the compiler's command, which may be long."""
@@ -66,6 +77,24 @@ class DataError(NccError):
 
 class OutputError(NccError):
     """A result can't be written to its destination."""
+
+
+class MissingExtraError(NccError, ImportError):
+    """A package is needed that an extra of ncc's distribution installs, such as torch for training."""
+
+
+@contextmanager
+def naming_extras() -> Iterator[None]:
+    """Raise `MissingExtraError` for a missing package that an extra installs."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
+            raise
+        raise MissingExtraError(
+            f"{package} is needed, and is not installed: pip install 'ncc-ir[{_EXTRAS[package]}]'", name=package
+        ) from error
 
 
 def check_positive(**values: float | None) -> None:

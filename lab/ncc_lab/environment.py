@@ -10,7 +10,7 @@ from typing import Any
 def environment() -> dict[str, Any]:
     """Return hardware and versions of packages, None for one that is not installed, for a file of results."""
     versions: dict[str, str | None] = {"python": platform.python_version()}
-    for name in ("ncc", "numpy", "scikit-learn", "gensim", "torch", "llvmlite"):
+    for name in ("ncc-ir", "numpy", "scikit-learn", "gensim", "torch", "llvmlite"):
         versions[name] = None
         with suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)

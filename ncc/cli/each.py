@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ncc.cli.printing import failure_reason, print_answer, print_message, without_command
-from ncc.errors import COMMAND_LINE, NccError, UnknownNameError
+from ncc.errors import COMMAND_LINE, NccError, UnknownNameError, naming_extras
 from ncc.verbs.types import Each
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _work_on(item: "Input", work: Callable[[Any], Any]) -> tuple[Any, dict[str, 
 
     if item.error:
         raise NccError(item.error)
-    with Warnings() as warnings:
+    with Warnings() as warnings, naming_extras():
         result = work(item.source)
     return result, _warning_fields(warnings)
 

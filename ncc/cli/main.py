@@ -28,7 +28,7 @@ from ncc.cli.printing import (
     standard_streams,
     without_command,
 )
-from ncc.errors import InputError, InputFileError, NccError
+from ncc.errors import InputError, InputFileError, NccError, naming_extras
 from ncc.verbs.types import Answer, Command, Each
 
 SECTIONS = {
@@ -158,7 +158,8 @@ class _TopGroup(VerbGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was named; an `NccError` is a message and exit code 1, or 2 for wrong usage."""
         try:
-            return super().invoke(ctx)
+            with naming_extras():
+                return super().invoke(ctx)
         except NccError as error:
             is_usage = isinstance(error, InputError) and not isinstance(error, InputFileError)
             exit_with_error(without_command(str(error)), code=2 if is_usage else 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from ncc.errors import InputError
+from ncc.errors import InputError, naming_extras
 from ncc.ir.frontend.options import CompileOptions
 
 _Loaded = TypeVar("_Loaded")
@@ -144,6 +144,7 @@ def defined_in(module: str) -> Callable[[_Function], _Function]:
         signature = inspect.signature(declared)
 
         @wraps(declared)
+        @naming_extras()
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 bound = signature.bind(*args, **kwargs)

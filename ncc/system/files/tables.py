@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ncc.arrays import Floats32
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError, naming_extras
 from ncc.system.files.writing import check_writable, open_atomically, write_output
 
 if TYPE_CHECKING:
@@ -108,6 +108,9 @@ class VectorFile:
     def __init__(self, path: Path, *, pooling: str | None = None) -> None:
         check_format(path)
         check_writable(path)
+        if path.suffix == ".parquet":
+            with naming_extras():
+                import pyarrow.parquet  # noqa: F401 - said before anything is computed
         self._path, self._about = path, {"pooling": pooling} if pooling else {}
         is_special = path.exists() and not path.is_file()  # a pipe or a device stays one
         self._grows = path.suffix == ".parquet" and not is_special
@@ -149,16 +152,9 @@ class VectorFile:
                 write_output(self._path, FORMATS[self._path.suffix](*self._gathered(), self._about))
 
 
+@naming_extras()
 def data_frame(rows: Any, index: Any = None) -> "pandas.DataFrame":
-    """Return a pandas table.
+    """Return a pandas table."""
+    import pandas
 
-    Raises:
-        NccError: Pandas is not installed.
-    """
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        raise NccError(
-            "a data frame needs pandas: in ncc's checkout, pip install -c constraints.txt '.[viz]'"
-        ) from error
     return pandas.DataFrame(rows, index)

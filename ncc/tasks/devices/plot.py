@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ncc.arrays import Floats
+from ncc.errors import naming_extras
 from ncc.system.files.pages import check_plot_path, save_plot
 from ncc.system.files.text import demangle, escape_control, format_bytes
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
 
 
+@naming_extras()
 def plot_curves(curves: Sequence["DeviceCurve"], path: str | os.PathLike[str]) -> None:
     """Draw the curves of a file's kernels one above the other into a .png, .svg or .pdf."""
     path = check_plot_path(path)
@@ -29,6 +31,7 @@ def plot_curves(curves: Sequence["DeviceCurve"], path: str | os.PathLike[str]) -
     save_plot(figure, path)
 
 
+@naming_extras()
 def draw_curve(curve: "DeviceCurve", axes: "Axes") -> None:
     """Draw a curve with its interval, crossovers and what training saw."""
     from matplotlib.ticker import NullLocator
