@@ -6,15 +6,18 @@ there are as many as the launch has.
 """
 
 import functools
+import itertools
 import math
 import operator
 import os
 import re
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.instructions import split_fields
 from ncc.kernels.launch import Launch
@@ -40,15 +43,15 @@ _UNKNOWN_BYTES = 4
 _MAX_EXPRESSION_DEPTH = 24
 _MAX_VALUE = 2.0**63
 _MAX_SHIFT = 64
+_MAX_BITS = 128  # of an integer on the way to a value
 
 _TOKEN = re.compile(
-    r"\s*(0[xX][\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[A-Za-z_][\w]*(?:(?:::|\.|->)[A-Za-z_]\w*)*"
+    r"\s*(0[xX][\da-fA-F]+[uUlL]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[uUlLfF]*|[A-Za-z_][\w]*(?:(?:::|\.|->)[A-Za-z_]\w*)*"
     r"|<<|>>|<=|>=|==|!=|&&|\|\||\S)"
 )
-_SUFFIX = re.compile(r"(?<=[\da-fA-F.])(?:[uUlL]+|[fF])\b")
 _NUMBER_CAST = re.compile(
     r"\(\s*(?:const\s+)?(?:unsigned|signed|int|long|short|char|float|double|size_t|u?int(?:8|16|32|64)?_t|uint|bool)"
-    r"(?:\s+(?:int|long|char|short))*\s*\*?\s*\)(?=\s*[\w(])"
+    r"(?:\s+(?:int|long|char|short))*\s*\*?\s*\)(?=\s*[\w(.+!~-])"
 )
 _SIZEOF = re.compile(r"\bsizeof\s*\(([^()]*)\)")
 _STATIC_CAST = re.compile(r"\b(?:static_cast|reinterpret_cast)\s*<[^<>]*>")
@@ -56,13 +59,20 @@ _BINARY: tuple[tuple[str, ...], ...] = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"),
     ("*", "/", "%"),
 )  # fmt: skip
+
+
+def _power(x: float, y: float) -> float:
+    value = math.pow(x, y)
+    return x**y if abs(value) < _MAX_VALUE else value
+
+
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     **dict.fromkeys(("min", "std::min", "MIN", "fmin", "fminf"), min),
     **dict.fromkeys(("max", "std::max", "MAX", "fmax", "fmaxf"), max),
     **dict.fromkeys(("ceil", "std::ceil", "ceilf"), math.ceil),
     **dict.fromkeys(("floor", "std::floor", "floorf"), math.floor),
     **dict.fromkeys(("sqrt", "sqrtf", "std::sqrt"), math.sqrt),
-    **dict.fromkeys(("pow", "powf", "std::pow"), pow),
+    **dict.fromkeys(("pow", "powf", "std::pow"), _power),
     **dict.fromkeys(("log2", "log2f", "std::log2"), math.log2),
     **dict.fromkeys(("abs", "std::abs"), abs),
 }
@@ -84,19 +94,34 @@ def evaluate_expression(
     The functions give a name's value, what a function or macro returns for the texts of its arguments, and the bytes of
     a type or variable that is not in `SIZES`.
     """
+    try:
+        return _evaluate(text, name, call, size)
+    except _NO_VALUE:
+        return None
 
+
+_NO_VALUE = IndexError, ValueError, TypeError, ArithmeticError, RecursionError
+
+
+def _evaluate(
+    text: str,
+    name: Callable[[str], Value],
+    call: Callable[[str, list[str]], Value],
+    size: Callable[[str], int | None],
+) -> Value:
     def bytes_of(found: re.Match[str]) -> str:
         inner = re.sub(r"\b(?:const|struct)\b", "", found[1]).strip()
         known = _POINTER_BYTES if inner.endswith("*") else SIZES.get(inner) or size(inner)
         return str(known or _UNKNOWN_BYTES)
 
     text = _NUMBER_CAST.sub(" ", _STATIC_CAST.sub("", _SIZEOF.sub(bytes_of, text)))
-    parser = _Parser([found[1] for found in _TOKEN.finditer(_SUFFIX.sub("", text))], name, call)
-    try:
-        value = parser.ternary()
-    except (IndexError, ValueError, TypeError, ArithmeticError, RecursionError):
-        return None
+    parser = _Parser([found[1] for found in _TOKEN.finditer(text)], name, call)
+    value = parser.ternary()
     return value if parser.at == len(parser.tokens) and _sensible(value) else None
+
+
+def _whole(value: float) -> int | float:
+    return int(value) if float(value).is_integer() else value
 
 
 def _sensible(value: Value) -> bool:
@@ -161,7 +186,8 @@ class _Parser:
             return value
         if token[0].isdigit() or (token[0] == "." and token[1:].isdigit()):
             if token[:2] in ("0x", "0X"):
-                return int(token, 16)
+                return int(token.rstrip("uUlL"), 16)
+            token = token.rstrip("uUlLfF")
             if set(token) & set(".eE"):
                 return float(token)
             return int(token, 8 if token[0] == "0" else 10)
@@ -235,10 +261,13 @@ _OPERATIONS: dict[str, Callable[[float, float], float]] = {
 def _apply(sign: str, x: Value, y: Value) -> Value:
     if x is None or y is None or isinstance(x, tuple) or isinstance(y, tuple):
         return None
-    return _OPERATIONS[sign](x, y)
+    value = _OPERATIONS[sign](x, y)
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        raise OverflowError(f"more than {_MAX_BITS} bits")
+    return value
 
 
-_FUNCTION = re.compile(r"\b([A-Za-z_]\w*)\s*\(([^;{}]*)\)\s*(?:const\s*)?(?:noexcept\s*)?\{")
+_FUNCTION = re.compile(r"\b([A-Za-z_]\w*)\s*\(([^;{}]{0,4000})\)\s*(?:const\s*)?(?:noexcept\s*)?\{")
 _NO_FUNCTION = frozenset(("if", "for", "while", "switch", "catch", "return", "sizeof", "else", "do"))
 
 
@@ -271,10 +300,10 @@ def closing(text: str, opening: int) -> int:
     """Where the bracket that opens at a place closes; the text's end if it does not."""
     close = {"(": ")", "{": "}", "[": "]"}[text[opening]]
     depth = 0
-    for found in re.finditer(re.escape(text[opening]) + "|" + re.escape(close), text[opening:]):
+    for found in re.compile(re.escape(text[opening]) + "|" + re.escape(close)).finditer(text, opening):
         depth += 1 if found[0] != close else -1
         if depth == 0:
-            return opening + found.start()
+            return found.start()
     return len(text)
 
 
@@ -306,9 +335,11 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _MAX_FILES = 64
 _MAX_BYTES = 1_000_000
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_CONTINUED = re.compile(r"(?:[^\n]*\\\n)+[^\n]*")
+_LINE = re.compile(r'^#line (\d+) "([^"\n]*)"', re.MULTILINE)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(([^()]*)\))?[ \t]*(.*)$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*(?:(?:\.|->)\w+)*)\s*(?:\[\w*\]\s*)?=(?!=)")
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*(?:(?:\.|->)\w+)*)\s*(?:\[\w*\]\s*)?=(?!=)")
 _DIM3 = re.compile(r"\bdim3\s+(\w+)\s*[({]")
 _MORE_DIM3 = re.compile(r"\s*,\s*(\w+)\s*\(")
 _LAUNCH = re.compile(r"([A-Za-z_][\w:]*)\s*(<[^;{}]{0,200}?>)?\s*<<<")
@@ -322,7 +353,12 @@ _TYPE = re.compile(r"\b(?:const|static|constexpr|unsigned|struct|inline)\b\s*")
 _WORDS: dict[str, Value] = {"true": 1, "false": 0, "NULL": None, "nullptr": None}
 _NOTHING_YET = ("0", "-1", "0.0", "0.f")
 _MAX_CALL_DEPTH = 12
+_OWN_DEPTH = 3  # of a launch's own sizes and the dim3 they name; what callers pass may be set in ways not seen here
 _MAX_LETTERS = 2_000_000
+_MAX_SITES = 1000
+# letters of expressions for a launch: gpuFLOPBench's programs need at most 58,052
+_MAX_EVALUATED = 500_000
+_MAX_SECONDS = 5.0
 _MAX_STEPS = 64
 _MAX_SIZE = 2**40
 _ARGV = re.compile(r"argv\s*\[\s*(\d+)\s*\]")
@@ -337,7 +373,8 @@ class HostArguments:
     # Names of host code whose values follow from the launch's sizes → the value
     inferred: dict[str, float] = field(default_factory=dict)
     found: bool = False  # whether there is a launch of the kernel at all
-    conflicts: tuple[str, ...] = ()  # sizes of the launch that the text has another value for, in words
+    # Sizes of the launch that the text has another value for, and a budget that reading it exceeded, in words
+    conflicts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -355,7 +392,9 @@ class HostCode:
     """The text of host code with its own includes in their places, and the program's arguments if they are known."""
 
     def __init__(self, text: str, program_arguments: Sequence[str] | None = None) -> None:
-        text = _COMMENT.sub(" ", text[:_MAX_LETTERS]).replace("\\\n", " ")
+        text = _COMMENT.sub(lambda found: " " + "\n" * found[0].count("\n"), text[:_MAX_LETTERS])
+        text = _CONTINUED.sub(lambda found: found[0].replace("\\\n", " ") + "\n" * found[0].count("\n"), text)
+        self._files = [(text.count("\n", 0, one.start()), int(one[1]), one[2]) for one in _LINE.finditer(text)]
         self.program_arguments = program_arguments
         self.macros = {found[1]: (found[3], found[4].strip()) for found in _DEFINE.finditer(text)}
         self.text = _DIRECTIVE.sub("", text)
@@ -365,18 +404,31 @@ class HostCode:
         self.allocated = list(self._allocations())
         self._calls: dict[str, list[tuple[int, int, list[str]]]] = {}
         self.inferred: dict[str, float] = {}
+        self._given: dict[tuple[str, int], float] = {}
         self._unknown: set[str] = set()
         self._depth = 0
+        self._evaluated, self._deadline = 0, math.inf
+        self._exceeded = self._divided_by_zero = False
 
     def arguments_of(self, kernel: str, launch: Launch) -> HostArguments:
-        """Arguments and buffers at that launch of a kernel, by its whole name, that fits these sizes best."""
-        self.inferred = {}
+        """Arguments and buffers at that launch of a kernel, by its whole name, that fits these sizes best.
+
+        Raises:
+            InputError: The grid or block of that launch is negative or divides by zero.
+        """
+        self.inferred, self._given = {}, {}
+        self._evaluated, self._deadline, self._exceeded = 0, time.monotonic() + _MAX_SECONDS, False
         plain, template = split_kernel_name(kernel)
-        sites = [site for found in _LAUNCH.finditer(self.text) if (site := self._site(found, plain))]
+        every = (site for found in _LAUNCH.finditer(self.text) if (site := self._site(found, plain)))
+        sites = list(itertools.islice(every, _MAX_SITES))
         if not sites:
             return HostArguments()
+        more = next(every, None) is not None
         site = max(sites, key=lambda one: (self._instance(one, template), self._fits(one, launch)))
+        self._set_given(site, plain, launch)
         conflicts = []
+        for name, text in (("grid", site.grid), ("block", site.block)):
+            self._check(name, text, site.at)
         for name, text, sizes in (("grid", site.grid, launch.grid), ("block", site.block, launch.block)):
             for axis, size in enumerate(sizes):
                 self._solve(text, axis, size, site.at)
@@ -388,7 +440,50 @@ class HostCode:
                 buffers[number] = size_bytes
             elif isinstance(value := self._value(text, site.at), int | float):
                 values[number] = float(value)
+        if self._exceeded or more:
+            conflicts.append("host code is too long to follow: some of its values are unknown")
         return HostArguments(values, buffers, dict(self.inferred), True, tuple(conflicts))
+
+    def _check(self, name: str, text: str, at: int) -> None:
+        self._divided_by_zero = False
+        value = self._value(text, at)
+        sizes = value if isinstance(value, tuple) else (value,)
+        if (None in sizes and self._divided_by_zero) or any(size is not None and size < 0 for size in sizes):
+            wrong = "divides by zero" if None in sizes and self._divided_by_zero else "is negative"
+            raise InputError(f"{self._place(at)}: the {name} of this launch {wrong}: {text.strip():.80}")
+
+    def _place(self, at: int) -> str:
+        line = self.text.count("\n", 0, at)
+        begin, number, file = max((one for one in self._files if one[0] < line), default=(-1, 1, "source"))
+        return f"{file}:{number + line - begin - 1}"
+
+    def _set_given(self, site: _Site, kernel: str, launch: Launch) -> None:
+        """Fixes the names that stand for explicit arguments of the kernel, up to where callers name them."""
+        parameters = next((body.parameters for body in self.bodies if body.name == kernel), [])
+        for argument, value in launch.arguments.items():
+            number = (
+                parameters.index(argument) if argument in parameters else int(argument) if argument.isdigit() else -1
+            )
+            name, at = site.arguments[number].strip() if 0 <= number < len(site.arguments) else "", site.at
+            while name.isidentifier() and (key := self._scope(name, at)) not in self._given:
+                self._given[key] = value
+                body = self._enclosing(at)
+                calls = self._calls_of(body) if body and name in body.parameters else []
+                if body and calls and len(calls[0][1]) > (number := body.parameters.index(name)):
+                    at, name = calls[0][0], calls[0][1][number].strip()
+
+    def _scope(self, name: str, at: int) -> tuple[str, int]:
+        """A name, and where the function begins that it is local to; -1 for a global name."""
+        body = self._enclosing(at)
+        places = [where for where, _ in self.assigned.get(name, [])]
+        is_local = body and (name in body.parameters or any(body.begin <= where < body.end for where in places))
+        return name, body.begin if body and is_local else -1
+
+    def _spend(self, amount: int) -> bool:
+        """Whether the budget allows for as many more letters."""
+        self._evaluated += amount
+        self._exceeded |= self._evaluated > _MAX_EVALUATED or time.monotonic() > self._deadline
+        return not self._exceeded
 
     def _find_assignments(self) -> None:
         for found in _ASSIGNED.finditer(self.text):
@@ -443,23 +538,28 @@ class HostCode:
         return min(around, key=lambda body: body.end - body.begin, default=None)
 
     def _value(self, text: str, at: int) -> Value:
-        if self._depth > _MAX_CALL_DEPTH:
+        if self._depth > _MAX_CALL_DEPTH or not self._spend(len(text) + 1):
             return None
         self._depth += 1
         try:
-            return evaluate_expression(
+            return _evaluate(
                 text,
                 lambda name: self._named(name, at),
                 lambda function, texts: self._called(function, texts, at),
                 self._bytes,
             )
+        except _NO_VALUE as error:
+            self._divided_by_zero |= isinstance(error, ZeroDivisionError) and self._depth <= _OWN_DEPTH
+            return None
         finally:
             self._depth -= 1
 
     def _named(self, name: str, at: int) -> Value:
         name = name.replace("->", ".").removeprefix("this.")
-        if name in _WORDS or name in self.inferred:
-            return _WORDS[name] if name in _WORDS else int(self.inferred[name])
+        given = self._given.get(self._scope(name, at)) if self._given else None
+        fixed = self.inferred.get(name) if given is None else given
+        if name in _WORDS or fixed is not None:
+            return _WORDS[name] if fixed is None else _whole(fixed)
         if name == "argc" and (count := self._argument_count()):
             return count
         for value in self._candidates(name, at):
@@ -471,7 +571,8 @@ class HostCode:
             return whole["xyz".index(member)] if isinstance(whole, tuple) else whole if member == "x" else 1
         if name in self.macros and self.macros[name][0] is None:
             return self._value(self.macros[name][1], at)
-        self._unknown.add(name)
+        if name not in SIZES:
+            self._unknown.add(name)
         return None
 
     def _candidates(self, name: str, at: int) -> list[Value]:
@@ -490,7 +591,7 @@ class HostCode:
                 if name in body.defaults:
                     found.append(self._value(body.defaults[name], at))
                 return found
-        for where, text in reversed(texts):
+        for where, text in reversed(texts if self._spend(len(texts)) else []):
             if (not self._enclosing(where) or "." in name) and (value := self._value(text, where)) is not None:
                 return [value]
         return found
@@ -569,7 +670,7 @@ class HostCode:
             value = float(self.program_arguments[number])
         except ValueError:
             return None
-        return int(value) if value.is_integer() else value
+        return _whole(value)
 
     def _bytes(self, name: str) -> int | None:
         """Bytes of a type that is an alias, or of a variable."""
@@ -605,7 +706,7 @@ class HostCode:
         """Bytes of the memory that an argument points to."""
         text = re.sub(r"^\s*\(.*\*\s*\)\s*", "", text).strip().lstrip("&*(")
         found = _POINTER.match(text)
-        if not found or depth > 3:
+        if not found or depth > 3 or not self._spend(1):
             return None
         name = found[0].removesuffix(".data").replace("->", ".")
         for pointer, size_text, where in self.allocated:
@@ -681,14 +782,16 @@ def host_arguments(
     defines = "".join(f"#define {one.replace('=', ' ', 1)}\n" for one in options.defines if "=" in one)
     given = None if program_arguments is None else tuple(program_arguments)
     if isinstance(source, bytes):
-        return _host_code(defines + source.decode(errors="replace"), given).arguments_of(kernel, launch)
+        return _host_code(f'{defines}#line 1 "source"\n{source.decode(errors="replace")}', given).arguments_of(
+            kernel, launch
+        )
     path = Path(source)
     own = _with_includes(path, [Path(one) for one in options.include_paths], set())
     found = _host_code(defines + own, given).arguments_of(kernel, launch)
     if found.found:
         return found
     files = sorted(one for one in path.parent.glob("*") if one.suffix in HOST_SUFFIXES and one.is_file())[:_MAX_FILES]
-    beside = "\n".join(read_text(one) for one in files)
+    beside = "\n".join(f'#line 1 "{one}"\n{read_text(one)}' for one in files)
     if "<<<" not in beside:
         return found
     return _host_code(defines + beside, given).arguments_of(kernel, launch)
@@ -704,14 +807,16 @@ def _with_includes(path: Path, folders: Sequence[Path], seen: set[Path]) -> str:
     if path in seen or len(seen) >= _MAX_FILES:
         return ""
     seen.add(path)
+    text = read_text(path)
 
     def included(found: re.Match[str]) -> str:
         for folder in (path.parent, *folders):
             if (folder / found[1]).is_file():
-                return _with_includes(folder / found[1], folders, seen)
+                line = text.count("\n", 0, found.start()) + 2
+                return f'{_with_includes(folder / found[1], folders, seen)}\n#line {line} "{path}"'
         return ""
 
-    return _INCLUDE.sub(included, read_text(path))
+    return f'#line 1 "{path}"\n{_INCLUDE.sub(included, text)}'
 
 
 def read_text(path: Path) -> str:

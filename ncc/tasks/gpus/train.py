@@ -46,7 +46,7 @@ from ncc.tasks.gpus.tables import MeasuredLaunch, read_launches
 
 logger = logging.getLogger(__name__)
 
-COUNTING_VERSION = 2
+COUNTING_VERSION = 3
 """Raised whenever a launch's features change: by what compiles it, reads it, counts it or puts it against a GPU."""
 _NAMES_FLAG = "-fno-discard-value-names"
 _FLAG = re.compile(r"(?<!\S)-([DI]) ?(\S+)")
@@ -197,10 +197,10 @@ def _features(
     for file, module in modules:
         try:
             kernel = find_kernel(module, measured.kernel)
+            args = measured.program_args if with_args else None
+            host = host_arguments(file, measured.kernel, measured.launch, options, args)
         except InputError:
             continue
-        args = measured.program_args if with_args else None
-        host = host_arguments(file, measured.kernel, measured.launch, options, args)
         return launch_features(count_launch(module, kernel, measured.launch, host), spec)
     logger.warning("%s: no source that compiles has it; it is left out", measured.kernel)
     return {}

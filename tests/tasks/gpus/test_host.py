@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ncc.errors import InputError
 from tests.rooms import HostCode, Launch, call_known, evaluate_expression, host_arguments, split_arguments
 from tests.support.text import rows
 
@@ -60,6 +61,69 @@ def test_code_that_is_no_code_tells_nothing():
         "#define A A\nk<<<A, 1>>>(A)",
     ):
         HostCode(text).arguments_of("k", Launch.of([1], [1], {}))
+
+
+def _arguments(text, **arguments):
+    return HostCode(text).arguments_of("k", Launch.of([4], [32], arguments))
+
+
+_DOUBLING = "".join("n = n * n * 9999999999;\n" for _ in range(60))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#define f(n) f(n+1)+f(n+2)\nint main() { k<<<4, 32>>>(x, f(1)); }",
+        "int f(int n) { return f(n+1)+f(n+2); } int main() { k<<<4, 32>>>(x, f(1)); }",
+        f"int main() {{ int n = 3;\n{_DOUBLING} k<<<4, 32>>>(x, n); }}",
+        "int main() { k<<<4, 32>>>(x, pow(10, 1000000000)); }",
+    ],
+)
+def test_values_that_never_end_are_unknown(text):
+    found = _arguments(text)
+    assert found.found
+    assert not found.values
+
+
+def test_an_answer_says_that_host_code_was_too_long():
+    found = _arguments("int main() {" + "k<<<4, 32>>>(x, 7);\n" * 50_000 + "}")
+    assert found.values == {1: 7}
+    assert "too long" in found.conflicts[0]
+
+
+@pytest.mark.parametrize("grid", ["1 / 0", "-4", "dim3(4, n / 0)", "dim3(2, -1)", "none", "below"])
+def test_impossible_sizes_are_an_error_with_the_line(tmp_path, grid):
+    (tmp_path / "sizes.h").write_text("/* one\n */\n#define N \\\n  4\n")
+    path = tmp_path / "k.cu"
+    sizes = "int n = N; dim3 none(4, n / 0), below(n, 2 - n);"
+    path.write_text(f'#include "sizes.h"\nint main() {{\n  {sizes}\n  k<<<{grid}, 32>>>(x);\n}}\n')
+    with pytest.raises(InputError, match=r"k\.cu:4: the grid"):
+        host_arguments(path, "k", Launch.of([4], [32], {}))
+
+
+def test_dimensions_keep_their_names():
+    text = "int main() { int N = 128; dim3 g(N/32,N/32); dim3 bl(32,32); k<<<g, bl>>>(x, N); }"
+    found = HostCode(text).arguments_of("k", Launch.of([4, 4], [32, 32], {}))
+    assert (found.values, found.inferred, found.conflicts) == ({1: 128}, {}, ())
+
+
+def test_explicit_arguments_win_over_what_host_code_says(tmp_path):
+    kernel = "__global__ void k(float *x, int n) {}\n"
+    (tmp_path / "k.cu").write_text(kernel)
+    (tmp_path / "main.cu").write_text(
+        f"{kernel}void run(float *x, int n) {{ k<<<n / 32, 32>>>(x, n); }}\n"
+        "int main() { int N = 1024; cudaMalloc(&d, N * N * sizeof(float)); run(d, N); }\n"
+    )
+    for arguments in ({"n": 4096}, {"1": 4096}):
+        found = host_arguments(tmp_path / "k.cu", "k", Launch.of([128], [32], arguments))
+        assert (found.buffers, found.values, found.conflicts) == ({0: 4 * 4096**2}, {1: 4096}, ())
+
+
+def test_an_explicit_argument_is_no_other_functions_name():
+    text = """__global__ void k(float *x, int n) {}
+    void run(float *x, int n) { k<<<4, 32>>>(x, n); }
+    int main() { int n = 16; cudaMalloc(&d, n * 4); run(d, n * n); }"""
+    assert _arguments(text, n=9).buffers == {0: 64}
 
 
 def test_files_beside_are_read_where_a_file_launches_nothing(tmp_path):
