@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow
 
 from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import load_pooler
 from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import write_atomically
 from ncc.tasks.search.index import Index
-from ncc.tasks.search.store import IndexCard, Store, writing
+from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, writing
 from ncc_lab.environment import environment
 
 RESULT = Path(__file__).with_name("results") / "search_speed.json"
@@ -37,19 +36,13 @@ def write_index(folder: Path, functions: int, rng: np.random.Generator) -> None:
         for number in range(0, functions, FUNCTIONS_A_FILE):
             path = f"/home/someone/project/source/part{number % 97}/file{number}.c"
             count = min(FUNCTIONS_A_FILE, functions - number)
-            lines = np.arange(1, count + 1, dtype=np.int32) * 20
-            table = pyarrow.table(
-                {
-                    "file": np.zeros(count, np.int32),
-                    "name": [f"function_of_the_project_{number + one}" for one in range(count)],
-                    "source": [path] * count,
-                    "first_line": lines,
-                    "last_line": lines + 18,
-                    "num_statements": lines,
-                }
-            )
+            rows = [
+                Function(f"function_of_the_project_{number + one}", path, 20 * one, 20 * one + 18, 20 * one)
+                for one in range(1, count + 1)
+            ]
             vectors = l2_normalize(rng.standard_normal((count, pooler.dim), np.float32)).astype(np.float16)
-            writer.add((path, None, f"{number:032x}", None), table, vectors)
+            digest = f"{number:032x}"
+            writer.add(FileRow(path, None, digest, count, None, {"": digest, path: digest}), rows, vectors)
 
 
 def milliseconds(index: Index, queries: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

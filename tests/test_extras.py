@@ -32,6 +32,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("predict-gpu", SAXPY, *LAUNCH, "--explain"),
         ("profile", SAXPY, *LAUNCH),
         ("classify", TREE),
+        ("index", TREE, "-o", "x.index"),
         ("info",),
     ],
     ids=lambda arguments: arguments[0],

@@ -49,6 +49,7 @@ _MODULES = {
     "tables": ("devmap-table", "coarsening-tables", "recipe"),
     "checkpoints": ("checkpoint",),
     "archives": ("tar", "gzip"),
+    "index": ("index",),
     "source": ("opencl", "c"),
     "planted": tuple(f"planted-{what}" for what in ("abort", "hang", "raise", "memory", "swell", "exit")),
 }

@@ -93,6 +93,7 @@ def search_command(  # noqa: D417 - shared options have a text of their own
     min_statements: Count = 10,
     output: OutputFile | None = None,
     source: bool | None = None,
+    root: Annotated[Path, Words(metavar="FOLDER")] | None = None,
     options: Compiling | None = None,
 ) -> Answer:
     """Find functions similar to those of a file, or groups of similar functions.
@@ -112,6 +113,7 @@ def search_command(  # noqa: D417 - shared options have a text of their own
         min_statements: Minimum number of statements of a function in a group.
         output: Write an HTML page with the source.
         source: Show source side by side; default: only on a terminal.
+        root: Folder whose sources may be shown though they changed; default: only sources as they were indexed.
     """
     from ncc.system.files.writing import check_writable, write_output
     from ncc.tasks.search.index import load_index
@@ -134,17 +136,20 @@ def search_command(  # noqa: D417 - shared options have a text of their own
         results = opened.search(query, function=function, top=top, options=options)
         answers, rows = results, [result.to_dict() for result in results]
         title = f"Functions in {index} similar to those of {query}"
+    below = None if root is None else str(root.resolve())
     if output:
         about = f"{len(opened):,} functions, {opened.pooling} vectors."
-        write_output(output, similar_page(answers, title=title, about=about).encode("utf-8", "backslashreplace"))
-    return Answer(text=_parts(answers, sys.stdout.isatty() if source is None else source), json=rows)
+        write_output(
+            output, similar_page(answers, title=title, about=about, root=below).encode("utf-8", "backslashreplace")
+        )
+    return Answer(text=_parts(answers, sys.stdout.isatty() if source is None else source, below), json=rows)
 
 
-def _parts(answers: "Sequence[Duplicates | SearchResult]", with_source: bool) -> Iterator[Any]:
+def _parts(answers: "Sequence[Duplicates | SearchResult]", with_source: bool, root: str | None) -> Iterator[Any]:
     """The summary of each answer, and if wanted the source of its pairs side by side."""
     from ncc.tasks.search.pages import pairs_of, side_by_side
 
     for answer in answers:
         yield answer.summary()
         if with_source:
-            yield from (side_by_side(*pair) for _, pairs in pairs_of(answer) for pair in pairs)
+            yield from (side_by_side(*pair, root) for _, pairs in pairs_of(answer) for pair in pairs)

@@ -41,12 +41,19 @@ class InputFile:
         return self.path
 
 
-def read_input(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> bytes:
-    """Read a whole file, or a member of an archive, named as ``lib.a(member.o)``; `open_input` says from where."""
+def read_input(
+    path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, is_regular: bool = False
+) -> bytes:
+    """Read a whole file, or a member of an archive, named as ``lib.a(member.o)``; `open_input` says from where.
+
+    With ``is_regular``, pipes and devices are refused, and no more is read than the size of the file.
+    """
     archive, member = split_member(path)
     folder = path.folder if isinstance(path, InputFile) else folder
-    with open_input(archive, folder, may_be_pipe=member is None) as file:
-        return file.read() if member is None else read_member(file, archive, member)
+    with open_input(archive, folder, may_be_pipe=member is None and not is_regular) as file:
+        if member is not None:
+            return read_member(file, archive, member)
+        return file.read(os.fstat(file.fileno()).st_size if is_regular else -1)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Many files to one table, in shards on disk that survive a kill: a Parquet file of rows, and why files failed.
+"""Answers about many files, in shards on disk that survive a kill: a file of all answers, and why files failed.
 
 Files are cut into shards in a fixed order, and come back in that order, so that the result does not depend on workers.
 """
@@ -10,81 +10,66 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.json import decode
 
 from ncc.errors import AssetError
 from ncc.system.files.reading import InputFile
-from ncc.system.files.writing import open_atomically, write_atomically
+from ncc.system.files.writing import write_atomically
 from ncc.system.workers.failures import failure_reason
 from ncc.system.workers.pool import Pool, Task
-
-if TYPE_CHECKING:
-    import pyarrow
 
 SHARD_FILES = 32
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A folder that holds the tables that ``work`` made of some files."""
+    """A folder that holds the answers of ``work`` about some files."""
 
     files: Sequence[InputFile]
-    work: Callable[[InputFile], "pyarrow.Table"]
+    work: Callable[[InputFile], bytes]
     folder: Path
 
     def run(self, failed: Mapping[int, str]) -> Generator[None]:
         """Read the files, yielding after each, and write the shard; its outcomes come last and mark it as whole."""
-        import pyarrow
-        import pyarrow.parquet
-
-        tables, outcomes = [], []
+        answers, outcomes = [], []
         for index, file in enumerate(self.files):
-            num_rows, reason = 0, failed.get(index)
+            answer, reason = b"", failed.get(index)
             if index not in failed:
                 try:
-                    table = self.work(file)
+                    answer = self.work(file)
                 except MemoryError:  # the pool tries the file alone
                     raise
                 except Exception as error:
                     reason = failure_reason(str(file), error)
-                else:
-                    num_rows = len(table)
-                    tables += [table] if num_rows else []
                 yield
-            outcomes.append((num_rows, reason))
-        if tables:
-            with open_atomically(self.folder / "rows.parquet") as out:
-                pyarrow.parquet.write_table(pyarrow.concat_tables(tables), out)
+            answers.append(answer)
+            outcomes.append((len(answer), reason))
+        write_atomically(self.folder / "answers", b"".join(answers))
         write_atomically(self.folder / "files.json", json.dumps(outcomes).encode())
 
     def is_done(self) -> bool:
         """Return True if the shard is whole."""
         return (self.folder / "files.json").is_file()
 
-    def by_file(self) -> "Iterator[tuple[InputFile, str | None, pyarrow.Table | None]]":
-        """Yield each file with the reason why it failed, if it did, and its rows, None without any."""
-        import pyarrow
-        import pyarrow.parquet
-
+    def by_file(self) -> Iterator[tuple[InputFile, str | None, bytes]]:
+        """Yield each file with the reason why it failed, if it did, and the answer, empty if it did."""
         try:
             outcomes = decode((self.folder / "files.json").read_bytes(), type=list[tuple[int, str | None]])
-            total = sum(num_rows for num_rows, _ in outcomes)
-            table = pyarrow.parquet.read_table(self.folder / "rows.parquet") if total else None
-            if len(outcomes) != len(self.files) or (table is not None and len(table) != total):
-                raise ValueError("rows are missing")
-        except (OSError, ValueError, pyarrow.ArrowException) as error:
+            answers = (self.folder / "answers").read_bytes()
+            if len(outcomes) != len(self.files) or sum(size for size, _ in outcomes) != len(answers):
+                raise ValueError("answers are missing")
+        except (OSError, ValueError) as error:
             raise AssetError(f"{self.folder}: is damaged ({error}); remove it to read it again") from error
         start = 0
-        for file, (num_rows, reason) in zip(self.files, outcomes, strict=True):
-            yield file, reason, table.slice(start, num_rows) if table is not None and num_rows else None
-            start += num_rows
+        for file, (size, reason) in zip(self.files, outcomes, strict=True):
+            yield file, reason, answers[start : start + size]
+            start += size
 
 
 def in_shards(
     files: Sequence[InputFile],
-    work: Callable[[InputFile], "pyarrow.Table"],
+    work: Callable[[InputFile], bytes],
     folder: Path,
     *,
     jobs: int,

@@ -4,13 +4,14 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import msgpack
 
 from ncc.errors import InputError, InputFileError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
@@ -19,14 +20,10 @@ from ncc.ir.inputs import find_inputs, load_module
 from ncc.learning.embedding.embedding import AnyEmbedding, l2_normalize, save_embedding
 from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_encoder
 from ncc.system.files.reading import STDIN, InputFile, read_input
-from ncc.system.files.tables import vector_table, vectors_of
 from ncc.system.files.writing import check_folder, folder_lock
 from ncc.system.workers.shards import Shard, in_shards
-from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index
-from ncc.tasks.search.store import IndexCard, Store, Writer, writing
-
-if TYPE_CHECKING:
-    import pyarrow
+from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index, read_source
+from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, Writer, content_hash, writing
 
 Place = str | os.PathLike[str]
 
@@ -44,13 +41,27 @@ def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str 
     return own.name
 
 
+class _FileFunctions(NamedTuple):
+    """What a worker has read of a file: see `FileRow`, and the bytes of its (n, dim) float16 vectors of length 1."""
+
+    functions: list[Function]
+    hashes: dict[str, str]
+    vectors: bytes
+
+
 def read_functions(
     file: InputFile, *, pooling: str, embedding: str | None, encoder: str | None, options: CompileOptions
-) -> "pyarrow.Table":
-    """The functions of a file, where they are, and their vectors, of length 1."""
+) -> bytes:
+    """Return the functions of a file, encoded."""
     pooler = _pooler(pooling, embedding, encoder)
     module = load_module(file, options=replace(options, debug_lines=True), abstraction=pooler.abstraction)
-    return vector_table(function_columns(module), l2_normalize(pooler.vectors(module, range(module.num_functions))))
+    functions = [Function(*row) for row in zip(*function_columns(module).values(), strict=True)]
+    vectors = l2_normalize(pooler.vectors(module, range(module.num_functions))).astype("<f2")
+    hashes = {}
+    for source in {"", *(function.source for function in functions)}:
+        with suppress(NccError, ValueError):  # it is not shown
+            hashes[source] = content_hash(read_source(file.path, source, file.folder))
+    return msgpack.encode(_FileFunctions(functions, hashes, vectors.tobytes()))
 
 
 def index(
@@ -90,7 +101,7 @@ def index(
         prints = {path: fingerprint_of(file, options) for path, file in files.items()}
         kept = _copy_kept(old, files, prints, roots) if old else {}
         fresh = [file for path, file in files.items() if path not in kept]
-        known = old.files["path"].to_pylist() if old else []
+        known = [file.path for file in old.files] if old else []
         gone = [path for path in known if path not in kept and path not in files]
         if old and not fresh and not gone:
             return replace(load_index(output), report=IndexReport(old.card.num_functions, len(kept), 0, 0, failures))
@@ -126,6 +137,7 @@ def index(
             for part in parts:
                 failures |= _add(part, prints, writer)
             if not writer.num_functions:
+                shutil.rmtree(folder / "parts", ignore_errors=True)  # what failed may do better when it is tried again
                 reasons = "".join(f"\n  {reason}" for reason in list(failures.values())[:3])
                 raise InputError(
                     f"{', '.join(map(str, inputs))}: no file has a function, {len(failures)} failed{reasons}"
@@ -149,26 +161,24 @@ def _copy_kept(
 ) -> dict[str, tuple[Any, ...]]:
     """Path → arguments of `Writer.add`, for unchanged files of the old index."""
     kept = {}
-    columns = (old.files[name].to_pylist() for name in ("path", "folder", "fingerprint", "num_functions", "error"))
     start = 0
-    for path, folder, fingerprint, count, error in zip(*columns, strict=True):
-        is_same = error is None and fingerprint and fingerprint == prints.get(path)
+    for file in old.files:
+        path, rows = file.path, range(start, start + file.num_functions)
+        is_same = file.error is None and file.fingerprint and file.fingerprint == prints.get(path)
         is_elsewhere = not any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
         if is_same if path in files else is_elsewhere:
-            functions, vectors = old.functions.slice(start, count), old.vectors[start : start + count]
-            kept[path] = (path, folder, fingerprint, error), functions, vectors
-        start += count
+            kept[path] = file, [old.function(row) for row in rows], old.vectors[rows.start : rows.stop]
+        start = rows.stop
     return kept
 
 
 def _add(part: Shard, prints: Mapping[str, str], writer: Writer) -> dict[str, str]:
     """A part's files; path → reason of those that failed."""
     failures = {}
-    for file, reason, rows in part.by_file():
+    for file, reason, answer in part.by_file():
+        read = msgpack.decode(answer, type=_FileFunctions) if answer else _FileFunctions([], {}, b"")
         if reason:
             failures[file.path] = reason
-        vectors = np.zeros((0, 1), np.float16)
-        if rows is not None:
-            vectors = vectors_of(rows).astype(np.float16)
-        writer.add((file.path, file.folder, prints[file.path], reason), rows, vectors)
+        row = FileRow(file.path, file.folder, prints[file.path], len(read.functions), reason, read.hashes)
+        writer.add(row, read.functions, np.frombuffer(read.vectors, "<f2"))
     return failures

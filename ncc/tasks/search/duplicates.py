@@ -152,21 +152,20 @@ def find_duplicates(
         functions = np.concatenate([members[vector] for vector in cluster])
         if len(functions) > 1:
             groups.append((functions, np.repeat(similarity, count[cluster])))
-    sizes = index.store.functions["num_statements"].to_numpy()
+    sizes = index.store.functions["num_statements"]
     groups.sort(key=lambda group: (int(sizes[group[0]].max()) - int(sizes[group[0]].sum()), int(group[0][0])))
     return Duplicates(index, threshold, copy_rate, tuple(groups[:max_groups]))
 
 
 def _rows(index: Index, min_statements: int) -> Ints:
     """Rows of the functions that are large enough, each function of a header or template once."""
-    table = index.store.functions
-    rows = np.flatnonzero(table["num_statements"].to_numpy() >= min_statements)
+    rows = np.flatnonzero(index.store.functions["num_statements"] >= min_statements)
     kept, seen = [], set[Any]()
-    columns = (table[name].take(rows).to_pylist() for name in ("file", "name", "source", "first_line"))
-    for row, file, name, source, line in zip(rows.tolist(), *columns, strict=True):
-        names = {(source or file, line)}
-        if name.startswith("_Z") and not name.startswith(_LOCAL_NAMES):
-            names.add(name)
+    for row in rows.tolist():
+        function = index.store.function(row)
+        names: set[Any] = {(function.source or index.store.file_of(row).path, function.first_line)}
+        if function.name.startswith("_Z") and not function.name.startswith(_LOCAL_NAMES):
+            names.add(function.name)
         if not names & seen:
             kept.append(row)
         seen |= names

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32
-from ncc.errors import InputError
+from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.inputs import load_module
 from ncc.ir.reader.functions import find_functions
@@ -19,7 +19,7 @@ from ncc.ir.reader.locations import function_locations
 from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import Pooler, load_pooler
-from ncc.system.files.reading import InputFile
+from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.tables import data_frame
 from ncc.system.files.text import align_columns, demangle
@@ -67,6 +67,7 @@ class IndexedFunction:
         similarity: Inner product with the vector of the query, at most 1; 1 for the query itself.
         copy_rate: Fraction of copies among pairs with at least that similarity; None if not measured.
         folder: Folder in which the file was found and from which its source may be read; None for a named file.
+        hash: Hash of the source when it was indexed, empty if it was not read; None for code of a query.
     """
 
     file: str
@@ -78,6 +79,7 @@ class IndexedFunction:
     similarity: float = 1.0
     copy_rate: float | None = None
     folder: str | None = field(default=None, repr=False)
+    hash: str | None = field(default=None, repr=False)
 
     @property
     def demangled(self) -> str:
@@ -95,7 +97,7 @@ class IndexedFunction:
 
     def to_dict(self) -> dict[str, Any]:
         """Fields of JSON and tables."""
-        fields = {name: value for name, value in vars(self).items() if name != "folder"}
+        fields = {name: value for name, value in vars(self).items() if name not in ("folder", "hash")}
         return {"file": fields.pop("file"), "function": fields.pop("function"), "demangled": self.demangled, **fields}
 
 
@@ -234,11 +236,16 @@ class Index(Summarized):
 
     def function_at(self, row: int, similarity: float = 1.0) -> IndexedFunction:
         """The function of a row."""
-        fields = {name: column[0] for name, column in self.store.functions.slice(row, 1).to_pydict().items()}
-        file, fields["function"] = fields.pop("file"), fields.pop("name")
-        path, folder = (self.store.files[name][file].as_py() for name in ("path", "folder"))
-        copy_rate = self.calibration.copy_rate(similarity, len(self)) if self.calibration else None
-        return IndexedFunction(file=path, folder=folder, similarity=similarity, copy_rate=copy_rate, **fields)
+        fields, file = self.store.function(row)._asdict(), self.store.file_of(row)
+        return IndexedFunction(
+            file=file.path,
+            function=fields.pop("name"),
+            folder=file.folder,
+            hash=file.hashes.get(fields["source"], ""),
+            similarity=similarity,
+            copy_rate=self.calibration.copy_rate(similarity, len(self)) if self.calibration else None,
+            **fields,
+        )
 
     def search(
         self,
@@ -319,11 +326,13 @@ class Index(Summarized):
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """Return a pandas table with one row per function, in the order of `vectors`."""
-        table = self.store.functions.to_pydict()
-        paths = self.store.files["path"].to_pylist()
-        table["file"] = [paths[file] for file in table["file"]]
-        table["demangled"] = list(map(demangle, table["name"]))
-        return data_frame(table)
+        functions = [self.store.function(row)._asdict() for row in range(len(self))]
+        return data_frame(
+            [
+                {"file": self.store.file_of(row).path, **function, "demangled": demangle(function["name"])}
+                for row, function in enumerate(functions)
+            ]
+        )
 
 
 def load_index(
@@ -348,6 +357,25 @@ def load_index(
             f"{folder}: has vectors of {store.card.pooler_id}; the calibration is for {calibration.pooler_id}"
         )
     return Index(store, custom_calibration=calibration)
+
+
+def source_path(path: str, source: str) -> Path:
+    """Return the path of the source that debug information names, or that of the file itself."""
+    return (Path(path).parent / source if source else Path(path)).resolve()
+
+
+def read_source(path: str, source: str, folder: str | None) -> bytes:
+    """Read the file of a function, or the source that its debug information names, which must be in the folder.
+
+    Raises:
+        NccError: It can't be read, is no regular file, or lies elsewhere.
+    """
+    named = source_path(path, source)
+    if named == Path(path).resolve():
+        return read_input(InputFile(path, folder), is_regular=True)
+    if folder is None or not named.is_relative_to(Path(folder).resolve()):
+        raise NccError(f"{source}: not in the index")
+    return read_input(InputFile(str(named), folder), is_regular=True)
 
 
 def function_columns(module: Module) -> dict[str, list[Any]]:

@@ -3,17 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ncc.errors import NccError
 from ncc.ir.reader.objects import holds_bitcode
 from ncc.ir.reader.reader import print_canonically
 from ncc.system.files.pages import render_page
-from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.text import escape_control
 from ncc.tasks.search.duplicates import Duplicates
-from ncc.tasks.search.index import IndexedFunction, SearchResult
+from ncc.tasks.search.index import IndexedFunction, SearchResult, read_source, source_path
+from ncc.tasks.search.store import content_hash
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,11 +31,11 @@ class Excerpt:
     note: str
 
 
-def source_lines(function: IndexedFunction) -> Excerpt:
-    """The source of a function; of a file in a folder, only what is in that folder is read."""
+def source_lines(function: IndexedFunction, root: str | None = None) -> Excerpt:
+    """The source of a function, or why it is not shown."""
     try:
-        lines = _lines_of(_readable(function), function.folder)
-    except NccError as error:
+        lines = _lines_of(function.file, function.source, function.folder, function.hash, root)
+    except (NccError, ValueError) as error:  # a path may hold any character
         return Excerpt(function, (), str(error))
     first, last = function.first_line, min(function.last_line, len(lines))
     numbers = range(first, min(last, first + _MAX_LINES - 1) + 1) if first else ()
@@ -46,20 +45,15 @@ def source_lines(function: IndexedFunction) -> Excerpt:
     return Excerpt(function, shown, note)
 
 
-def _readable(function: IndexedFunction) -> str:
-    """The file to read: debug information may name any file, but only what was indexed may be read."""
-    file = Path(function.file).resolve()
-    source = (Path(function.file).parent / function.source).resolve() if function.source else file
-    if source == file:
-        return function.file
-    if function.folder is None or not source.is_relative_to(Path(function.folder).resolve()):
-        raise NccError(f"{function.source}: not in the index")
-    return str(source)
-
-
 @lru_cache(maxsize=64)
-def _lines_of(path: str, folder: str | None) -> tuple[str, ...]:
-    data = read_input(InputFile(path, folder))
+def _lines_of(path: str, source: str, folder: str | None, known: str | None, root: str | None) -> tuple[str, ...]:
+    """Lines of a source: that of a query, of a root that the user trusts, or one that is as it was indexed."""
+    if known is not None and root is not None and source_path(path, source).is_relative_to(root):
+        data = read_source(path, source, root)
+    else:
+        data = read_source(path, source, folder)
+        if known is not None and content_hash(data) != known:
+            raise NccError(f"{source or path}: is not as it was indexed; index again, or pass --root FOLDER to show it")
     text = print_canonically(data, path) if holds_bitcode(data) else data
     return tuple(text.decode("utf-8", "replace").splitlines())
 
@@ -77,13 +71,13 @@ def format_similarity(function: IndexedFunction) -> str:
     return f"{function.similarity:.3f}{rate}"
 
 
-def side_by_side(left: IndexedFunction, right: IndexedFunction) -> "Table":
+def side_by_side(left: IndexedFunction, right: IndexedFunction, root: str | None = None) -> "Table":
     """Source of two functions in two columns, for a terminal."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(expand=True, show_lines=False)
-    excerpts = [source_lines(left), source_lines(right)]
+    excerpts = [source_lines(left, root), source_lines(right, root)]
     for excerpt in excerpts:
         location = escape_control(excerpt.function.location, lines=False)
         table.add_column(Text(f"{excerpt.function.demangled}\n{location}"), ratio=1)
@@ -92,10 +86,15 @@ def side_by_side(left: IndexedFunction, right: IndexedFunction) -> "Table":
     return table
 
 
-def similar_page(answers: Iterable[SearchResult | Duplicates], *, title: str, about: str) -> str:
+def similar_page(
+    answers: Iterable[SearchResult | Duplicates], *, title: str, about: str, root: str | None = None
+) -> str:
     """A page with the source of both functions of each pair, in one file that loads nothing."""
     groups = [
-        (name, [(source_lines(left), source_lines(right), format_similarity(right)) for left, right in pairs])
+        (
+            name,
+            [(source_lines(left, root), source_lines(right, root), format_similarity(right)) for left, right in pairs],
+        )
         for answer in answers
         for name, pairs in pairs_of(answer)
     ]

@@ -1,19 +1,21 @@
-"""An index on disk: functions and files as Arrow, vectors as rows of float16; all memory-mapped.
+"""An index on disk: numbers, text and vectors of functions as plain arrays that are mapped, and files as JSON.
 
-``index.json`` names the files of one generation and is replaced last, so that an index is always whole.
+``index.json`` names the files of one generation and is replaced last, so that an index is always whole. Whoever made an
+index is not trusted: every offset is checked before it is used.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
-from msgspec import ValidationError, convert
+from msgspec import DecodeError, ValidationError, convert
+from msgspec.json import decode
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints
@@ -21,18 +23,19 @@ from ncc.errors import AssetError, InputFileError
 from ncc.system.files.models import read_json
 from ncc.system.files.writing import open_atomically, write_atomically
 
-if TYPE_CHECKING:
-    import pyarrow
-
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _ENDS = 1 << 20
 """Bytes at either end of a file of which the card has a hash."""
-_FUNCTIONS_FILE, _FILES_FILE, _VECTORS_FILE = "functions-{}.arrow", "files-{}.arrow", "vectors-{}.f16"
-_ROWS = 1 << 14
-"""Of functions that are written together."""
+_FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE = (
+    "functions-{}.rows", "text-{}.utf8", "vectors-{}.f16", "files-{}.json",
+)  # fmt: skip
 _MAX_PRODUCTS = 1 << 22
 """Products that are in memory at a time: 16 MiB."""
-_FUNCTIONS = ("file", "name", "source", "first_line", "last_line", "num_statements")
+_ROW = np.dtype({
+    "names": ["file", "first_line", "last_line", "num_statements", "name_end", "source_end"],
+    "formats": ["<i4"] * 4 + ["<i8"] * 2,
+})  # fmt: skip
+"""A function: its file, lines and size, and where its name, and after that its source, end in the text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,81 +52,85 @@ class IndexCard:
     files: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → size and hash of the ends
 
 
-def _schema() -> "tuple[pyarrow.Schema, pyarrow.Schema]":
-    import pyarrow
+class Function(NamedTuple):
+    """A function as it is stored; see `ncc.tasks.search.index.IndexedFunction`."""
 
-    text, number = pyarrow.string(), pyarrow.int32()
-    types = (number, text, text, number, number, number)
-    functions = pyarrow.schema(list(zip(_FUNCTIONS, types, strict=True)))
-    names = (("path", text), ("folder", text), ("fingerprint", text), ("num_functions", number), ("error", text))
-    return functions, pyarrow.schema(list(names))
+    name: str
+    source: str
+    first_line: int
+    last_line: int
+    num_statements: int
+
+
+class FileRow(NamedTuple):
+    """A file as it is stored.
+
+    Attributes:
+        path: Its path.
+        folder: Folder that it was found in; None if the user named the file itself.
+        fingerprint: Hash of the file and of how it was read.
+        num_functions: Number of its functions.
+        error: Why it could not be read.
+        hashes: `content_hash` of each source that its functions name, and of the file itself as "".
+    """
+
+    path: str
+    folder: str | None
+    fingerprint: str
+    num_functions: int
+    error: str | None
+    hashes: dict[str, str]
+
+
+def content_hash(content: bytes) -> str:
+    """Identify a source by its content."""
+    return hashlib.sha256(content).hexdigest()[:32]
 
 
 def _hash_of_ends(path: Path) -> str:
     with path.open("rb") as file:
-        digest = hashlib.sha256(file.read(_ENDS))
+        ends = file.read(_ENDS)
         file.seek(max(0, path.stat().st_size - _ENDS))
-        digest.update(file.read(_ENDS))
-    return digest.hexdigest()[:32]
+        return content_hash(ends + file.read(_ENDS))
 
 
 class Writer:
     """Writes a generation: files one after the other, each with its functions; see `writing`."""
 
-    def __init__(self, rows: "pyarrow.RecordBatchWriter", vectors: IO[bytes]) -> None:
-        self._rows, self._vectors = rows, vectors
-        self._pending: list[pyarrow.Table] = []
-        self._num_pending = 0
-        self.files: list[tuple[Any, ...]] = []
+    def __init__(self, rows: IO[bytes], text: IO[bytes], vectors: IO[bytes]) -> None:
+        self._rows, self._text, self._vectors = rows, text, vectors
+        self._end = 0
+        self.files: list[FileRow] = []
         self.num_functions = 0
 
-    def add(
-        self,
-        file: tuple[str, str | None, str, str | None],
-        functions: "pyarrow.Table | None",
-        vectors: NDArray[np.float16],
-    ) -> None:
-        """Adds a file and the (num_functions, dim) float16 vectors of its functions."""
-        import pyarrow
-
-        *known, error = file
-        number = pyarrow.array(np.full(len(vectors), len(self.files), np.int32))
-        self.files.append((*known, len(vectors), error))
-        if functions is None or not len(vectors):
-            return
-        columns = [number, *(functions[name] for name in _FUNCTIONS[1:])]
-        self._pending.append(pyarrow.table(columns, names=_FUNCTIONS).cast(_schema()[0]))
-        self._vectors.write(np.ascontiguousarray(vectors).tobytes())
-        self.num_functions += len(vectors)
-        self._num_pending += len(vectors)
-        if self._num_pending >= _ROWS:
-            self.flush()
-
-    def flush(self) -> None:
-        """Writes the rows that are still in memory."""
-        import pyarrow
-
-        if self._pending:
-            self._rows.write_table(pyarrow.concat_tables(self._pending).combine_chunks())
-        self._pending, self._num_pending = [], 0
+    def add(self, file: FileRow, functions: Iterable[Function], vectors: NDArray[np.float16]) -> None:
+        """Add a file and the (num_functions, dim) float16 vectors of its functions."""
+        rows = []
+        for name, source, *numbers in functions:
+            ends = []
+            for text in (name, source):
+                encoded = text.encode("utf-8", "backslashreplace")
+                self._text.write(encoded)
+                self._end += len(encoded)
+                ends.append(self._end)
+            rows.append((len(self.files), *numbers, *ends))
+        self._rows.write(np.array(rows, _ROW).tobytes())
+        self._vectors.write(vectors.astype("<f2").tobytes())
+        self.files.append(file._replace(num_functions=len(rows)))
+        self.num_functions += len(rows)
 
 
 @contextmanager
 def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
-    """Writes a generation, which is the index once all is done, and removes what was the index before."""
-    import pyarrow
-
-    paths = [folder / name.format(card.generation) for name in (_FUNCTIONS_FILE, _FILES_FILE, _VECTORS_FILE)]
+    """Write a generation, which is the index once all is done, and remove what was the index before."""
+    *arrays, table = [
+        folder / name.format(card.generation) for name in (_FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE)
+    ]
     with ExitStack() as stack:
-        functions, files, vectors = (stack.enter_context(open_atomically(path)) for path in paths)
-        with pyarrow.ipc.new_file(functions, _schema()[0]) as rows:
-            writer = Writer(rows, vectors)
-            yield writer
-            writer.flush()
-        columns = [list(column) for column in zip(*writer.files, strict=True)]
-        with pyarrow.ipc.new_file(files, _schema()[1]) as table:
-            table.write_table(pyarrow.table(columns, schema=_schema()[1]))
-    sizes = {path.name: (path.stat().st_size, _hash_of_ends(path)) for path in paths}
+        writer = Writer(*(stack.enter_context(open_atomically(path)) for path in arrays))
+        yield writer
+    write_atomically(table, json.dumps(writer.files).encode())
+    sizes = {path.name: (path.stat().st_size, _hash_of_ends(path)) for path in (*arrays, table)}
     about = {**vars(card), "format_version": FORMAT_VERSION, "num_functions": writer.num_functions, "files": sizes}
     write_atomically(folder / "index.json", (json.dumps(about, indent=1) + "\n").encode())
     for path in folder.glob("*-*"):
@@ -140,20 +147,21 @@ class Store:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Opens an index."""
+        """Open an index, whose files must be those of its card."""
         if not (folder / "index.json").exists():
             raise InputFileError(f"{folder}: no index here; make one: ncc index FOLDER... -o {folder}")
         about = read_json(folder / "index.json", FORMAT_VERSION)
         try:
             card = convert({name: value for name, value in about.items() if name != "format_version"}, IndexCard)
-        except ValidationError as error:
+        except (ValueError, ValidationError) as error:
             raise AssetError(f"{folder / 'index.json'}: is damaged ({error})") from error
-        if card.dim < 1 or card.num_functions < 0 or len(card.files) != 3 or any("/" in name for name in card.files):
+        names = (_FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE)
+        if card.dim < 1 or card.num_functions < 0 or {*card.files} != {name.format(card.generation) for name in names}:
             raise AssetError(f"{folder / 'index.json'}: is damaged")
         for name, (size, ends) in card.files.items():
             path = folder / name
             try:
-                found = path.stat().st_size
+                found = path.stat().st_size if path.is_file() else -1
                 whole = found == size and _hash_of_ends(path) == ends
             except OSError as error:
                 raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
@@ -164,40 +172,69 @@ class Store:
     def _path(self, name: str) -> Path:
         return self.folder / name.format(self.card.generation)
 
-    def _table(self, name: str, schema: "pyarrow.Schema") -> "pyarrow.Table":
-        import pyarrow
-
+    def _map(self, name: str, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+        """An array of a file that must have exactly its size, mapped."""
+        path, size = self._path(name), np.dtype(dtype).itemsize * int(np.prod(shape, dtype=object))
         try:
-            table = pyarrow.ipc.open_file(pyarrow.memory_map(str(self._path(name)))).read_all()
-        except (OSError, pyarrow.ArrowException) as error:
-            raise AssetError(f"{self._path(name)}: is damaged ({error}); index again") from error
-        if table.schema != schema:
-            raise AssetError(f"{self._path(name)}: is damaged: unexpected columns; index again")
-        return table
+            if path.stat().st_size != size:
+                raise self._damaged(name, f"{path.stat().st_size:,} bytes, expected {size:,}")
+            return np.memmap(path, dtype, mode="r", shape=shape) if size else np.zeros(shape, dtype)
+        except OSError as error:
+            raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
+
+    def _damaged(self, name: str, why: object) -> AssetError:
+        return AssetError(f"{self._path(name)}: is damaged ({why}); index again")
 
     @cached_property
-    def functions(self) -> "pyarrow.Table":
-        """A row for each function: file (a row of `files`), name, source, first and last line, num_statements."""
-        table = self._table(_FUNCTIONS_FILE, _schema()[0])
-        if len(table) != self.card.num_functions:
-            raise AssetError(f"{self.folder}: is damaged: {len(table)} functions of {self.card.num_functions}")
-        return table
+    def functions(self) -> NDArray[Any]:
+        """(num_functions,) rows of numbers, those of a file next to each other."""
+        rows = self._map(_FUNCTIONS_FILE, _ROW, (self.card.num_functions,))
+        ends = np.stack([rows["name_end"], rows["source_end"]], axis=1).ravel()
+        counts = np.repeat(np.arange(len(self.files)), [file.num_functions for file in self.files])
+        if np.any(np.diff(ends, prepend=0) < 0) or (ends[-1] if len(ends) else 0) != len(self._text):
+            raise self._damaged(_FUNCTIONS_FILE, "names end elsewhere")
+        if not np.array_equal(rows["file"], counts):
+            raise self._damaged(_FUNCTIONS_FILE, "functions are of other files")
+        return rows
 
     @cached_property
-    def files(self) -> "pyarrow.Table":
-        """A row for each file: path, folder, fingerprint, num_functions, error."""
-        return self._table(_FILES_FILE, _schema()[1])
+    def _text(self) -> NDArray[np.uint8]:
+        return self._map(_TEXT_FILE, np.uint8, (self._path(_TEXT_FILE).stat().st_size,))
+
+    @cached_property
+    def files(self) -> list[FileRow]:
+        """A row for each file."""
+        try:
+            files = decode(self._path(_FILES_FILE).read_bytes(), type=list[FileRow])
+        except (OSError, ValueError, DecodeError) as error:
+            raise self._damaged(_FILES_FILE, error) from error
+        counts = [file.num_functions for file in files]
+        if min(counts, default=0) < 0 or sum(counts) != self.card.num_functions:
+            raise self._damaged(_FILES_FILE, "functions are missing")
+        return files
 
     @cached_property
     def vectors(self) -> NDArray[np.float16]:
         """(num_functions, dim) float16, memory-mapped."""
-        shape, path = (self.card.num_functions, self.card.dim), self._path(_VECTORS_FILE)
-        try:
-            if path.stat().st_size != 2 * shape[0] * shape[1]:
-                raise AssetError(f"{path}: is damaged: expected {shape[0]} vectors of {shape[1]} numbers; index again")
-            return np.memmap(path, np.float16, mode="r", shape=shape) if shape[0] else np.zeros(shape, np.float16)
-        except OSError as error:
-            raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
+        vectors = self._map(_VECTORS_FILE, "<f2", (self.card.num_functions, self.card.dim))
+        if any(not np.isfinite(vectors[start : start + 4096]).all() for start in range(0, len(vectors), 4096)):
+            raise self._damaged(_VECTORS_FILE, "numbers are not finite")
+        return vectors
+
+    def function(self, row: int) -> Function:
+        """The function of a row."""
+        start = int(self.functions["source_end"][row - 1]) if row else 0
+        numbers = self.functions[row]
+        middle, end = int(numbers["name_end"]), int(numbers["source_end"])
+        name, source = (
+            self._text[first:last].tobytes().decode("utf-8", "replace")
+            for first, last in ((start, middle), (middle, end))
+        )
+        return Function(name, source, *(int(numbers[column]) for column in Function._fields[2:]))
+
+    def file_of(self, row: int) -> FileRow:
+        """The file of a function."""
+        return self.files[int(self.functions["file"][row])]
 
     def nearest(self, queries: Floats32, count: int, *, max_products: int = _MAX_PRODUCTS) -> tuple[Floats32, Ints]:
         """The largest inner products with (n, dim) float32 queries, falling, and their rows, the first of equals."""

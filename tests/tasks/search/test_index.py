@@ -1,6 +1,7 @@
-"""An index: what it holds, finds and groups; bringing it up to date, stops in between, and damage."""
+"""An index: what it holds, finds and groups; bringing it up to date, stops in between, damage and forgery."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -9,15 +10,15 @@ import numpy as np
 import pytest
 
 import ncc
-from ncc.errors import CompileError, InputError, OutputError
-from tests.rooms import IndexCard, Store, shards
+from ncc.errors import AssetError, CompileError, InputError, OutputError
+from tests.rooms import IndexCard, Store, shards, source_lines
 from tests.rooms import search_build as build
 from tests.support.refuses import refuses
 from tests.tasks.search.conftest import FIND, SUM
 
 
 def _names(index):
-    return sorted(index.store.functions["name"].to_pylist())
+    return sorted(index.store.function(row).name for row in range(len(index)))
 
 
 def test_every_function_is_there_with_its_place_and_vector(made):
@@ -117,7 +118,7 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
     assert _names(again) == ["added", "changed", "find", "first_sum"]
     assert (again.report.num_updated, again.report.num_removed, again.report.num_files) == (2, 1, 3)
     assert sorted(path.name for path in folder.iterdir()) == [
-        "files-2.arrow", "functions-2.arrow", "index.json", "vectors-2.f16",
+        "files-2.json", "functions-2.rows", "index.json", "text-2.utf8", "vectors-2.f16",
     ]  # fmt: skip
     (answer,) = again.search(code / "c.c", top=4)
     assert {found.function for found in answer} == {"changed", "find", "first_sum"}
@@ -194,6 +195,15 @@ def test_a_bad_file_costs_itself_and_is_tried_again(code, tmp_path):
     assert (again.report.failures, len(again)) == ({}, 4)
 
 
+def test_an_index_of_failures_alone_is_tried_again(tmp_path):
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "a.c").write_text('#include "sum.h"\nint f(int x) { return g(x); }\n')
+    with refuses(InputError, "sum.h"):
+        ncc.index(tmp_path / "code", tmp_path / "index")
+    (tmp_path / "code" / "sum.h").write_text("static int g(int x) { return x + 1; }\n")
+    assert _names(ncc.index(tmp_path / "code", tmp_path / "index"))[0] == "f"
+
+
 def test_what_can_not_be_indexed_says_why(code, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -235,3 +245,95 @@ def test_an_index_of_other_vectors_than_this_nccs_is_refused_when_it_is_asked(co
     (tmp_path / "index.json").write_text(json.dumps(card | {"pooler_id": "mean-0123"}))
     with refuses(InputError, "mean-0123", "encoder-"):
         ncc.load_index(tmp_path).search(code / "a.c")
+
+
+def _forge(folder, name, change):
+    """Changes a file of an index, whose card then agrees with it."""
+    path = folder / name
+    path.write_bytes(change(path.read_bytes()))
+    card = json.loads((folder / "index.json").read_text())
+    card["files"][name] = [path.stat().st_size, build.content_hash(path.read_bytes() * 2)]  # small: its ends are all
+    (folder / "index.json").write_text(json.dumps(card))
+
+
+def _with(offset, number, dtype):
+    def change(data):
+        return data[:offset] + np.array([number], dtype).tobytes() + data[offset + np.dtype(dtype).itemsize :]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("functions-1.rows", _with(0, 2_000_000_000, "<i4")),
+        ("functions-1.rows", _with(0, -1, "<i4")),
+        ("functions-1.rows", _with(16, 2_000_000_000, "<i8")),
+        ("functions-1.rows", _with(16, -5, "<i8")),
+        ("functions-1.rows", _with(24, 1, "<i8")),
+        ("functions-1.rows", lambda data: data[:-8]),
+        ("text-1.utf8", lambda data: data + b"x"),
+        ("vectors-1.f16", _with(0, np.nan, "<f2")),
+        ("vectors-1.f16", _with(100, np.inf, "<f2")),
+        ("vectors-1.f16", lambda data: data[:-2]),
+        ("files-1.json", lambda data: data[:-1]),
+        ("files-1.json", lambda data: data.replace(b", 2, null", b", 3, null")),
+        ("files-1.json", lambda data: data.replace(b", 2, null", b", -2, null")),
+        ("files-1.json", lambda data: data.replace(b", 2, null", b', "2", null')),
+    ],
+)
+def test_a_forged_index_is_refused(code, tmp_path, name, change):
+    ncc.index(code, tmp_path / "index")
+    _forge(tmp_path / "index", name, change)
+    with refuses(AssetError, "damaged", tmp_path / "index"):
+        ncc.load_index(tmp_path / "index").search(code / "a.c")
+
+
+@pytest.mark.parametrize("folder", [None, "/"])
+@pytest.mark.parametrize("path", ["/etc/passwd", "/dev/zero", "/proc/self/environ", "pipe"])
+def test_an_index_has_no_other_files_shown(code, tmp_path, path, folder):
+    made = ncc.index(code, tmp_path / "index")
+    named = str(tmp_path / path)
+    if path == "pipe":
+        os.mkfifo(named)
+    original = str(code / "a.c")
+
+    def change(data):
+        files = json.loads(data)
+        for file in files:
+            if file[0] == original:
+                file[:2] = named, folder
+        return json.dumps(files).encode()
+
+    _forge(tmp_path / "index", "files-1.json", change)
+    rows = range(len(made))
+    [forged] = [one for one in map(ncc.load_index(tmp_path / "index").function_at, rows) if one.function == "find"]
+    assert forged.file == named
+    for root in (None, str(tmp_path / "code")):
+        assert source_lines(replace(forged, source=""), root).lines == ()
+        assert source_lines(replace(forged, source=named), root).lines == ()
+
+
+def test_a_changed_source_is_shown_below_a_root_alone(code, tmp_path):
+    found = next(iter(ncc.index(code, tmp_path / "index").search(code / "b.c", top=1)[0]))
+    assert source_lines(found).lines
+    with Path(found.file).open("a") as file:
+        file.write("// changed\n")
+    changed = replace(found, last_line=found.last_line + 1)  # what was read is remembered
+    shown = [source_lines(one, root) for one, root in ((changed, str(tmp_path)), (changed, str(code)))]
+    assert [len(one.lines) for one in shown if one.lines] == [len(shown[0].lines)] * 2
+    excerpt = source_lines(replace(changed, hash="0" * 32))
+    assert (excerpt.lines, "--root" in excerpt.note) == ((), True)
+    elsewhere = source_lines(replace(changed, hash="0" * 32), str(tmp_path / "index"))
+    assert elsewhere.lines == ()
+
+
+def test_names_are_text_whatever_bytes_they_have(tmp_path):
+    name = "evil\x1b[2J\udcff"
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "evil.ll").write_bytes(b'define void @"evil\x1b[2J\xff"() {\n  ret void\n}\n')
+    made = ncc.index(tmp_path / "code", tmp_path / "index")
+    [function] = made.search(tmp_path / "code" / "evil.ll", top=1)
+    assert "\x1b" not in str(function)
+    assert made.function_at(0).function.startswith(name[:4])
+    assert "\x1b" not in str(made.function_at(0).demangled)
