@@ -192,6 +192,7 @@ from ncc.tasks.gpus.host import HostCode, call_known, evaluate_expression, host_
 from ncc.tasks.gpus.tables import read_launches
 from ncc.tasks.gpus.train import Launches, device_sources, fit_gpus, program_folds
 from ncc.tasks.search import build as search_build
+from ncc.tasks.search import store as search_store
 from ncc.tasks.search.calibration import (
     Calibration,
     load_calibration,

@@ -144,7 +144,6 @@ def defined_in(module: str) -> Callable[[_Function], _Function]:
         signature = inspect.signature(declared)
 
         @wraps(declared)
-        @naming_extras()
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 bound = signature.bind(*args, **kwargs)
@@ -155,7 +154,8 @@ def defined_in(module: str) -> Callable[[_Function], _Function]:
                 parse = unpack(signature.parameters[name].annotation)[1].parse
                 if parse and isinstance(value, str):  # as it is written on the command line
                     bound.arguments[name] = parse(value)
-            return getattr(import_module(module), declared.__name__)(*bound.args, **bound.kwargs)
+            with naming_extras():
+                return getattr(import_module(module), declared.__name__)(*bound.args, **bound.kwargs)
 
         return cast(_Function, call)
 

@@ -29,8 +29,10 @@ _ENDS = 1 << 20
 _FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE = (
     "functions-{}.rows", "text-{}.utf8", "vectors-{}.f16", "files-{}.json",
 )  # fmt: skip
-_MAX_PRODUCTS = 1 << 22
-"""Products that are in memory at a time: 16 MiB."""
+_MAX_PRODUCTS = 1 << 26
+"""Products that are in memory at a time: 256 MiB."""
+_TILE = 1 << 10
+"""Vectors that are widened at a time, so that they stay in the processor's cache."""
 _ROW = np.dtype({
     "names": ["file", "first_line", "last_line", "num_statements", "name_end", "source_end"],
     "formats": ["<i4"] * 4 + ["<i8"] * 2,
@@ -236,15 +238,19 @@ class Store:
         """The file of a function."""
         return self.files[int(self.functions["file"][row])]
 
-    def nearest(self, queries: Floats32, count: int, *, max_products: int = _MAX_PRODUCTS) -> tuple[Floats32, Ints]:
+    def nearest(self, queries: Floats32, count: int) -> tuple[Floats32, Ints]:
         """The largest inner products with (n, dim) float32 queries, falling, and their rows, the first of equals."""
-        products, rows = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
-        step = max(1, max_products // len(queries))
-        for start in range(0, len(self.vectors), step):
-            tile = self.vectors[start : start + step].astype(np.float32)
-            products = np.concatenate([products, queries @ tile.T], axis=1)
-            numbers = np.broadcast_to(np.arange(start, start + len(tile)), (len(queries), len(tile)))
-            rows = np.concatenate([rows, numbers], axis=1)
-            best = np.argsort(-products, axis=1, kind="stable")[:, :count]
-            products, rows = np.take_along_axis(products, best, axis=1), np.take_along_axis(rows, best, axis=1)
-        return products, rows
+        count = min(count, len(self.vectors))
+        found = np.zeros((len(queries), count), np.float32), np.zeros((len(queries), count), np.int64)
+        at_once = max(1, _MAX_PRODUCTS // max(1, len(self.vectors)))
+        for first in range(0, len(queries) if count else 0, at_once):
+            some = queries[first : first + at_once]
+            products = np.empty((len(some), len(self.vectors)), np.float32)
+            for start in range(0, len(self.vectors), _TILE):
+                tile = self.vectors[start : start + _TILE].astype(np.float32)
+                np.matmul(some, tile.T, out=products[:, start : start + len(tile)])
+            for query, values in enumerate(products, first):
+                largest = np.flatnonzero(values >= np.partition(values, -count)[-count])
+                rows = largest[np.argsort(-values[largest], kind="stable")[:count]]
+                found[0][query], found[1][query] = values[rows], rows
+        return found

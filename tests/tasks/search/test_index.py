@@ -13,6 +13,7 @@ import ncc
 from ncc.errors import AssetError, CompileError, InputError, OutputError
 from tests.rooms import IndexCard, Store, shards, source_lines
 from tests.rooms import search_build as build
+from tests.rooms import search_store
 from tests.support.refuses import refuses
 from tests.tasks.search.conftest import FIND, SUM
 
@@ -223,8 +224,10 @@ def test_what_can_not_be_indexed_says_why(code, tmp_path):
         ncc.index(code, tmp_path / "index", pooling="mean")
 
 
-@pytest.mark.parametrize("max_products", [1, 100, 1000, 1 << 22])
-def test_nearest_are_those_of_the_full_matrix_in_any_tiles(tmp_path, max_products):
+@pytest.mark.parametrize(("tile", "max_products"), [(1, 1), (7, 500), (100, 1 << 26), (1 << 10, 1 << 26)])
+def test_nearest_are_those_of_the_full_matrix_in_any_tiles(tmp_path, tile, max_products, monkeypatch):
+    monkeypatch.setattr(search_store, "_TILE", tile)
+    monkeypatch.setattr(search_store, "_MAX_PRODUCTS", max_products)
     rng = np.random.default_rng(0)
     vectors = rng.standard_normal((200, 16)).astype(np.float16)
     vectors[150:] = vectors[50:100]  # equal ones come in order
@@ -233,7 +236,7 @@ def test_nearest_are_those_of_the_full_matrix_in_any_tiles(tmp_path, max_product
     queries = (rng.integers(-8, 8, (7, 16)) / 8).astype(np.float32)  # so that products are exact
     full = np.round(queries @ vectors.astype(np.float32).T, 4)
     order = np.argsort(-full, axis=1, kind="stable")[:, :9]
-    products, rows = store.nearest(queries, 9, max_products=max_products)
+    products, rows = store.nearest(queries, 9)
     assert np.array_equal(rows, order)
     assert products == pytest.approx(np.take_along_axis(full, order, axis=1), abs=1e-3)
     assert store.nearest(queries, 300)[1].shape == (7, 200)
