@@ -200,7 +200,7 @@ from ncc.tasks.search.calibration import (
     shipped_calibration,
 )
 from ncc.tasks.search.pages import similar_page, source_lines
-from ncc.tasks.search.store import IndexCard, Store
+from ncc.tasks.search.store import IndexCard, Store, content_hash
 from ncc.verbs.embed import save_vectors
 from ncc.verbs.vectors import EmbeddedModule
 from ncc_lab.coarsening.samples import CoarseningSamples

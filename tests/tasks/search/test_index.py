@@ -11,9 +11,8 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, CompileError, InputError, OutputError
-from tests.rooms import IndexCard, Store, shards, source_lines
+from tests.rooms import IndexCard, Store, content_hash, search_store, shards, source_lines
 from tests.rooms import search_build as build
-from tests.rooms import search_store
 from tests.support.refuses import refuses
 from tests.tasks.search.conftest import FIND, SUM
 
@@ -255,7 +254,7 @@ def _forge(folder, name, change):
     path = folder / name
     path.write_bytes(change(path.read_bytes()))
     card = json.loads((folder / "index.json").read_text())
-    card["files"][name] = [path.stat().st_size, build.content_hash(path.read_bytes() * 2)]  # small: its ends are all
+    card["files"][name] = [path.stat().st_size, content_hash(path.read_bytes() * 2)]  # small: its ends are all
     (folder / "index.json").write_text(json.dumps(card))
 
 
