@@ -42,7 +42,7 @@ def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str 
 
 
 class _FileFunctions(NamedTuple):
-    """What a worker has read of a file: see `FileRow`, and the bytes of its (n, dim) float16 vectors of length 1."""
+    """The content of a file, from a worker: see `FileRow`, and the bytes of its (n, dim) float16 vectors of length 1."""
 
     functions: list[Function]
     hashes: dict[str, str]

@@ -1,7 +1,7 @@
 """An index on disk: numbers, text and vectors of functions as plain arrays that are mapped, and files as JSON.
 
-``index.json`` names the files of one generation and is replaced last, so that an index is always whole. Whoever made an
-index is not trusted: every offset is checked before it is used.
+``index.json`` names the files of one generation and is replaced last, so that an index is always whole. An index from
+elsewhere is not trusted: every offset is checked before it is used.
 """
 
 import hashlib
