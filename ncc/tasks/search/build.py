@@ -42,7 +42,7 @@ def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str 
 
 
 class _FileFunctions(NamedTuple):
-    """The content of a file, from a worker: see `FileRow`, and the bytes of its (n, dim) float16 vectors of length 1."""
+    """The content of a file, from a worker: see `FileRow`; vectors are the bytes of (n, dim) float16, of length 1."""
 
     functions: list[Function]
     hashes: dict[str, str]
