@@ -68,11 +68,22 @@ PYTHON = {
     "training": ("Training", "EmbeddingConfig EncoderTraining ClassifierTraining load_counts"),
     "errors": (
         "Errors",
-        "NccError InputError InputFileError UnknownNameError CompileError IRError AssetError DataError OutputError",
+        "NccError InputError InputFileError UnknownNameError CompileError IRError AssetError DataError OutputError "
+        "MissingExtraError",
     ),
     "lab": ("The lab", " ".join(ncc_lab.__all__)),
 }
 """Pages of public names: file, title, names. Functions that are commands are on the pages of these."""
+PARTS = {
+    "devices": ("ncc.tasks.devices.prediction.LineContribution",),
+    "classes": ("ncc.tasks.classification.predict.ClassProbability",),
+    "search": (
+        "ncc.tasks.search.index.IndexedFunction",
+        "ncc.tasks.search.index.IndexReport",
+        "ncc.tasks.search.duplicates.Group",
+    ),
+}
+"""Classes of which results have objects, on the same pages."""
 
 EXAMPLES = {
     "embed": ("embed datasets/samples/sort.c --level function --json",),
@@ -123,6 +134,8 @@ _OBJECTS = ("classes", "explanation", "kernels", "matches")
 _ORIGINS = {place: origin for origin, place in PAGES.items()}
 _LINK = re.compile(r"(?P<start>!?\[(?:[^][]|\[[^]]*\])*\]\()(?P<target>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
 _DIRECTIVE = re.compile(r"^<!-- (?P<kind>verbs|verb|names|model|columns)(?:: (?P<argument>[\w/ -]+))? -->$", re.M)
+_JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
+_PYTHON_WORD = re.compile(r"\b(?:None|True|False)\b")
 _ATTRIBUTE = re.compile(r"^    (\w+(?:, \w+)*): ", re.M)
 
 
@@ -133,7 +146,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, place, content=text))
     for name, (title, names) in PYTHON.items():
         module = ncc_lab if name == "lab" else ncc
-        text = "\n\n".join([f"# {title}", *(f"::: {_path(getattr(module, each))}" for each in names.split())])
+        paths = [*(_path(getattr(module, each)) for each in names.split()), *PARTS.get(name, ())]
+        text = "\n\n".join([f"# {title}", *(f"::: {path}" for path in paths)])
         files.append(File.generated(config, f"python/{name}.md", content=text))
     return files
 
@@ -281,6 +295,7 @@ def _json(verb: str, definition: Command) -> list[str]:
         rows = [(f"`{key}`", text) for key, text in _attributes(getattr(ncc, names[0])).items()]
     else:
         return []
+    rows = [(key, _PYTHON_WORD.sub(lambda word: _JSON_WORDS[word[0]], text)) for key, text in rows]
     return ["## JSON", "One object per line with `--json`.", _table(("key", "value"), rows)]
 
 
