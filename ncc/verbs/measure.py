@@ -59,7 +59,7 @@ def measure_kernels(
     """Time OpenCL kernels on your devices. Run again with the same table to resume.
 
     Each kernel runs in a separate process, with arguments generated from type and size. It is timed if it terminates,
-    writes output, is deterministic, depends on its input and stays within its buffers.
+    writes output, is deterministic and stays within its buffers.
 
     Args:
         kernels: OpenCL C files, folders or globs; default: the shipped kernels.

@@ -31,6 +31,8 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     **{ast.Div: operator.floordiv, ast.FloorDiv: operator.floordiv},
 }
 _MAX_ELEMENTS = 2**34
+_MAX_SIZE = 2**63
+"""Largest number of an expression and of its parts."""
 
 
 @dataclass(frozen=True)
@@ -93,24 +95,32 @@ def read_annotations(source: str) -> Annotations:
             key, _, value = part.strip().partition(" ")
             if key not in _KEYS or not value.strip():
                 raise InputError(f"comment 'ncc: {name}: {text}': {part.strip()!r} is not one of {', '.join(_KEYS)}")
-            evaluate_size(value, {"N": 4096, "X": 64, "Y": 64, "L": 64, "W": 4096, "i": 1})
+            try:
+                evaluate_size(value, {"N": 4096, "X": 64, "Y": 64, "L": 64, "W": 4096, "i": 1})
+            except InputError as error:
+                raise InputError(f"comment 'ncc: {name}: {key}': {error}") from error
             annotations.setdefault(name, {})[key] = value.strip()
     return annotations
 
 
 def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
-    """The value of an expression of +, -, *, / (rounded down), %, numbers and names."""
+    """The value of an expression of +, -, *, / (rounded down), %, numbers and names, none of them beyond 2^63."""
 
     def value(node: ast.AST) -> Any:
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-            return _OPERATIONS[type(node.op)](value(node.left), value(node.right))
+            return bounded(_OPERATIONS[type(node.op)](value(node.left), value(node.right)))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -value(node.operand)
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            return node.value
+            return bounded(node.value)
         if isinstance(node, ast.Name) and node.id in names:
             return names[node.id]
         raise InputError(f"{text!r} is not an expression of +, -, *, /, %, numbers and {', '.join(names)}")
+
+    def bounded(number: Any) -> Any:
+        if isinstance(number, int | float) and not abs(number) < _MAX_SIZE:
+            raise InputError(f"{text[:60]!r} has a number beyond 2^63")
+        return number
 
     try:
         return value(ast.parse(text.strip(), mode="eval").body)
@@ -124,11 +134,13 @@ def launch_range(kernel: str, annotations: Annotations, dimensions: int, size: i
     names = {"W": size, "N": size, "L": wgsize}
     group = int(evaluate_size(sizes["local"], names)) if "local" in sizes else wgsize
     total = int(evaluate_size(sizes["items"], names | {"L": group})) if "items" in sizes else size
+    if group < 1 or total < 1:
+        raise InputError(f"kernel {kernel}: a work-group of {group} in {total} work-items; expected 1 or more of both")
     across = group if dimensions < 2 else 2 ** ((group.bit_length()) // 2)
     local_size = (across,) if dimensions < 2 else (across, max(1, group // across))
     side = total if dimensions < 2 else int(total**0.5)
     global_size = tuple(side // items * items for items in local_size)
-    if not all(global_size) or group < 1:
+    if not all(global_size):
         raise InputError(f"kernel {kernel}: a work-group of {group} does not fit into {total} work-items")
     rest = (1,) * max(0, dimensions - 2)
     return NDRange(global_size + rest, local_size + rest, size)

@@ -36,13 +36,10 @@ class KernelSource:
         """Hash of its file's text."""
         return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
-    def group(self, size: int, wgsize: int) -> int | None:
-        """Work-items in a work-group at a size; None if none fits into it."""
-        try:
-            annotations = read_annotations(self.source)
-            return math.prod(launch_range(self.name, annotations, self.dimensions, size, wgsize).local_size)
-        except InputError:
-            return None
+    def group(self, size: int, wgsize: int) -> int:
+        """Work-items in a work-group at a size; `InputError` if none fits into it."""
+        annotations = read_annotations(self.source)
+        return math.prod(launch_range(self.name, annotations, self.dimensions, size, wgsize).local_size)
 
 
 def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]:

@@ -16,7 +16,7 @@ from ncc.kernels.measure.table import MeasuredTime, load_rows, save_rows
 from ncc.kernels.measure.timing import time_launch
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.text import parse_items
-from ncc.system.files.writing import check_writable
+from ncc.system.files.writing import check_writable, folder_lock
 from ncc.system.workers.pool import Pool
 
 Report = Callable[[str], None]
@@ -56,55 +56,84 @@ class Sweep:
             turns[kernel.family] += 1
             order.append((turns[kernel.family], replace(kernel, file=os.path.relpath(kernel.file, path.parent))))
         self.kernels = [kernel for _, kernel in sorted(order, key=lambda pair: pair[0])]
-        ids = {(kernel.file, kernel.name): kernel.source_id for kernel in self.kernels}
-        rows = load_rows(path)  # but not those of kernels whose files have changed since
-        self.rows = {row.launch: row for row in rows if ids.get(row.launch[:2], row.source_id) == row.source_id}
+        self._ids = {(kernel.file, kernel.name): kernel.source_id for kernel in self.kernels}
+        self.rows = self._load_rows()
         self._done = {row.key for row in self.rows.values()}
+        self.warnings: dict[str, str] = {}
         self._checked: set[str] = set()
+
+    def _load_rows(self) -> dict[tuple[Any, ...], MeasuredTime]:
+        """The rows of the table, but not those of kernels whose files have changed since."""
+        rows = load_rows(self.path)
+        return {row.launch: row for row in rows if self._ids.get(row.launch[:2], row.source_id) == row.source_id}
+
+    def _groups(self, kernel: KernelSource, grid: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """Size and work-items of a group of each launch → work-group size that it follows from."""
+        groups, reason = {}, ""
+        for size, wgsize in grid:
+            try:
+                groups[size, kernel.group(size, wgsize)] = wgsize
+            except InputError as error:
+                reason = str(error)
+        if not groups:
+            self.failed[_name(kernel)] = reason
+        return groups
 
     def run(self, sizes: Sequence[int], wgsizes: Sequence[int], report: Report, budget_s: float = math.inf) -> None:
         """Measure what the table misses, small sizes first."""
         end, grid = time.monotonic() + budget_s, [(size, wgsize) for size in sorted(set(sizes)) for wgsize in wgsizes]
-        groups = [{(size, kernel.group(size, wgsize)): wgsize for size, wgsize in grid} for kernel in self.kernels]
-        if not any(group for of_kernel in groups for _, group in of_kernel):
-            raise InputError(f"no work-group of {list(wgsizes)} fits into any of {list(sizes)} work-items")
+        groups = [self._groups(kernel, grid) for kernel in self.kernels]
+        if not any(groups):
+            reason = next(iter(self.failed.values()))
+            raise InputError(
+                f"no work-group of {list(wgsizes)} fits into any of {list(sizes)} work-items, for any kernel: {reason}"
+            )
         try:
             for number, (kernel, of_kernel) in enumerate(zip(self.kernels, groups, strict=True), 1):
-                num_rows, failed = len(self.rows), set(self.failed)
+                num_rows = len(self.rows)
                 with Pool(seconds=self._timeout_s) as worker:
                     for (size, group), wgsize in of_kernel.items():
-                        for device in self.devices if group else ():
+                        for device in self.devices:
                             key = (kernel.source_id, kernel.name, device.name, size, group)
                             if key not in self._done and time.monotonic() <= end:
                                 self._measure(worker, kernel, device, size, wgsize)
-                reasons = dict.fromkeys(reason for name, reason in self.failed.items() if name not in failed)
+                told = (self.warnings | self.failed).items()
+                names = {_name(kernel), *(_name(kernel, device) for device in self.devices)}
+                reasons = dict.fromkeys(reason for name, reason in told if name in names)
                 line = f"{number} of {len(self.kernels)}: {kernel.name}: {len(self.rows) - num_rows} rows"
                 report("; ".join([line, *reasons]))
         finally:
-            save_rows(self.path, list(self.rows.values()))
+            with folder_lock(self.path.parent):  # another run may have measured as well
+                self.rows = self._load_rows() | self.rows
+                save_rows(self.path, list(self.rows.values()))
 
     def _measure(self, worker: Pool, kernel: KernelSource, device: Device, size: int, wgsize: int) -> None:
         """Measure a launch, unless the kernel has failed on the device at a smaller size."""
-        name, where = f"{kernel.name} on {device.name}", f"at {size:,} on {device.name}"
+        name, where = _name(kernel, device), f"at {size:,} on {device.name}"
         if name in self.failed:
             return
         try:
-            row = self.time(worker, kernel, device.name, size, wgsize, self._time, name in self._checked)
+            row, warning = self.time(worker, kernel, device.name, size, wgsize, self._time, name in self._checked)
         except InputError as error:  # the kernel does not suit; any other says that something broke
             self.failed[name] = str(error)
         except NccError as error:
             self.failed[name] = f"{error} ({where}); larger sizes are left out"
         else:
             self._checked.add(name)
+            self.warnings |= {name: warning} if warning else {}
             self.rows.setdefault(row.launch, row)  # several sizes may come to the same launch
             self._done.add(row.key)
             if row.time_ms > 1e3 * self._time:
                 took = f"takes {row.time_ms / 1e3:.2g} s {where}"
                 self.failed[name] = f"kernel {kernel.name}: {took}; larger sizes are left out"
 
-    def time(self, worker: Pool, kernel: KernelSource, *request: Any) -> MeasuredTime:
-        """Time a launch in a worker."""
+    def time(self, worker: Pool, kernel: KernelSource, *request: Any) -> tuple[MeasuredTime, str]:
+        """Time a launch in a worker; see `time_launch`."""
         return worker.call(f"kernel {kernel.name}", time_launch, kernel, *request)
+
+
+def _name(kernel: KernelSource, device: Device | None = None) -> str:
+    return f"{kernel.file}: {kernel.name}{f' on {device.name}' if device else ''}"
 
 
 @dataclass(frozen=True)
@@ -116,7 +145,8 @@ class Measurements(Summarized):
         num_rows: Rows in it.
         num_kernels: Kernels that have rows.
         devices: Names of the devices that have rows.
-        failed: Kernel and device, or file → reason for missing rows.
+        failed: File, kernel and device, or file → reason for missing rows.
+        warnings: File, kernel and device → what is unusual about a kernel that was measured.
     """
 
     table: Path
@@ -124,6 +154,7 @@ class Measurements(Summarized):
     num_kernels: int
     devices: tuple[str, ...]
     failed: dict[str, str]
+    warnings: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, with the table's path."""
@@ -135,7 +166,10 @@ class Measurements(Summarized):
             verdict=f"{self.num_rows:,} rows",
             interval=f"{self.num_kernels} kernels, {len(self.devices)} devices",
             subject=str(self.table),
-            details=[("failed", [f"{where}: {reason}" for where, reason in self.failed.items()])],
+            details=[
+                (label, [f"{where}: {reason}" for where, reason in reasons.items()])
+                for label, reasons in (("failed", self.failed), ("caution", self.warnings))
+            ],
         )
 
 
@@ -167,4 +201,5 @@ def measure_kernels(
         num_kernels=len({(row.source_id, row.kernel) for row in rows}),
         devices=tuple(dict.fromkeys(row.device for row in rows)),
         failed=sweep.failed,
+        warnings=sweep.warnings,
     )

@@ -1,7 +1,7 @@
 """One kernel on one device, in a separate worker process: checked first, then timed.
 
 Whether a kernel is worth timing is asked as by Cummins et al.: it ends, writes something, does so the same way twice,
-otherwise for other input, and stays within its buffers, which lie between guard bands.
+and stays within its buffers, which lie between guard bands.
 
 Reference: Cummins et al., Synthesizing Benchmarks for Predictive Modeling, CGO 2017, section 5.
 """
@@ -35,16 +35,15 @@ _TOLERANCE = 1e-3
 
 def time_launch(
     kernel: KernelSource, device: str, size: int, wgsize: int, measurement_time: float, is_checked: bool = False
-) -> MeasuredTime:
-    """Time a kernel at a size, after checking it unless that is done."""
+) -> tuple[MeasuredTime, str]:
+    """Time a kernel at a size, after checking it unless that is done; a warning if it is unusual."""
     import pyopencl as cl
 
     try:
         session = _open_session(kernel, device)
         nd_range = session.fit_range(size, wgsize)
-        if not is_checked:
-            session.check(nd_range)
-        return session.time(nd_range, measurement_time)
+        warning = "" if is_checked else session.check(nd_range)
+        return session.time(nd_range, measurement_time), warning
     except cl.Error as error:
         raise NccError(f"kernel {kernel.name}: {device}: {error}") from error
 
@@ -117,7 +116,9 @@ class _Run:
 
 @cache
 def _open_session(kernel: KernelSource, device: str) -> "_Session":
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a driver's compiler prints by itself; its errors bring messages
+    nothing = os.open(os.devnull, os.O_WRONLY)  # kernels print, and a driver's compiler, whose errors bring messages
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
     return _Session(kernel, device)
 
 
@@ -175,8 +176,8 @@ class _Session:
                 raise InputError(f"kernel {self.name}: {needs}; {self.device_name} has {display(limit)}")
         return nd_range
 
-    def check(self, nd_range: NDRange) -> None:
-        """Refuse a kernel that is nothing to be timed."""
+    def check(self, nd_range: NDRange) -> str:
+        """Refuse a kernel that is nothing to be timed; a warning if it does the same whatever its input."""
         run = _Run(self, nd_range)
         first = run.output(0x5A)
         written = {index: values != run.given[index] for index, values in first.items()}
@@ -189,8 +190,8 @@ class _Session:
         other = _Run(self, nd_range, _SEED + 1)
         second = other.output(0x5A)
         touched = {index: changed | (second[index] != other.given[index]) for index, changed in written.items()}
-        if all((first[index][where] == second[index][where]).all() for index, where in touched.items()):
-            raise InputError(f"kernel {self.name}: its output does not depend on its input")
+        is_same = all((first[index][where] == second[index][where]).all() for index, where in touched.items())
+        return f"kernel {self.name}: its output does not depend on its input" if is_same else ""
 
     def time(self, nd_range: NDRange, measurement_time: float) -> MeasuredTime:
         """Repeat until the interval of the median is narrow, or the time is up."""

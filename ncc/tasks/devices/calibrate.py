@@ -41,7 +41,7 @@ def calibrate(
     folder.mkdir(parents=True, exist_ok=True)
     sweep = Sweep(kernels, devices, folder / "times.parquet", measurement_time=_MEASUREMENT_S)
     sweep.run(*grid, report, budget_s=budget * 60)
-    measured = {row.kernel for row in sweep.rows.values()}
+    measured = {row.launch[:2] for row in sweep.rows.values()}
     if len(measured) < _MIN_KERNELS:
         reasons = "; ".join(dict.fromkeys(sweep.failed.values())) or "the budget was too short"
         raise NccError(f"{len(measured)} kernels were measured, expected at least {_MIN_KERNELS}: {reasons}")

@@ -24,11 +24,12 @@ def pretended(monkeypatch):
             raise InputError("kernel triad: writes no output")
         measured.append((kernel.name, size, device))
         time_ms = 1.0 + size * 1e-6 if device == "slow start" else 1e-3 + size * 1e-5
-        return MeasuredTime(
+        row = MeasuredTime(
             kernel_file=kernel.file, kernel=kernel.name, device=device, global_size=size, local_size=wgsize,
             transfer_bytes=8 * size, time_ms=time_ms, kernel_ms=time_ms, transfer_ms=0.0, time_low=time_ms,
             time_high=time_ms, family=kernel.family, size=size, source_id=kernel.source_id,
         )  # fmt: skip
+        return row, ""
 
     monkeypatch.setattr(Sweep, "time", time)
     monkeypatch.setattr(own_machine, "choose_devices", lambda *_: DEVICES)
@@ -41,7 +42,8 @@ def test_a_head_knows_what_was_measured(pretended, tmp_path):
         tmp_path / "mine", kernels=FILES, sizes="1K:16M", wgsize=(64,), card={"who": "I"}, progress=told.append
     )
     assert head.card["who"] == "I"
-    assert head.card["failed"]["triad on slow start"] == "kernel triad: writes no output"
+    failed = {where.rpartition("/")[2]: reason for where, reason in head.card["failed"].items()}
+    assert failed["vectors.cl: triad on slow start"] == "kernel triad: writes no output"
     assert head.devices == ("slow start", "slow work")
     assert len(load_rows(tmp_path / "mine" / "times.parquet")) == len(pretended) == 2 * 8 * 13
     assert any("triad: 0 rows; kernel triad: writes no output" in line for line in told)

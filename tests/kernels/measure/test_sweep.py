@@ -29,6 +29,12 @@ def _measure(names, output, pocl, **options):
     return ncc.measure_kernels([KERNELS / f"{name}.cl" for name in names], output, **given)
 
 
+def _reason(reasons, where):
+    """The only reason about a kernel on a device, whatever its file."""
+    [reason] = [reason for name, reason in reasons.items() if name.endswith(f".cl: {where}")]
+    return reason
+
+
 def test_two_devices_are_listed(pocl):
     assert [name.split("-")[0] for name in pocl] == ["basic", "pthread"]
     device = ncc.list_devices()[0]
@@ -142,7 +148,6 @@ def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
         ("outside", (1024,), 0, "writes outside its buffer 'b'"),
         ("reads_outside", (1024,), 0, "reads outside its buffers"),
         ("silent", (1024,), 0, "writes no output"),
-        ("deaf", (1024,), 0, "does not depend on its input"),
         ("structure", (1024,), 0, "argument 'p' is of type Pair"),
         ("undeclared", (1024,), 0, "pocl_only_elsewhere"),
         ("outside_later", (1024, 4096), 1, "writes outside its buffer 'b'"),
@@ -152,18 +157,18 @@ def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
 def test_a_kernel_that_is_nothing_to_be_timed_is_named(pocl, tmp_path, name, sizes, num_rows, reason):
     found = _measure([name], tmp_path / "t.parquet", pocl[:1], sizes=sizes)
     assert found.num_rows == num_rows
-    assert reason in found.failed[f"{name} on {pocl[0]}"]
+    assert reason in _reason(found.failed, f"{name} on {pocl[0]}")
 
 
 def test_one_that_crashes_costs_itself(pocl, tmp_path):
     found = _measure(["crash", "good"], tmp_path / "t.parquet", pocl[1:])
     assert found.num_rows == 2
-    assert "kernel crash: worker killed (SIGSEGV)" in found.failed[f"crash on {pocl[1]}"]
+    assert "kernel crash: worker killed (SIGSEGV)" in _reason(found.failed, f"crash on {pocl[1]}")
 
 
 def test_one_that_never_ends_at_a_size_keeps_smaller_ones(pocl, tmp_path):
     found = _measure(["endless_later"], tmp_path / "t.parquet", pocl[1:], sizes=(1024, 4096, 16384), timeout=4)
-    assert "took longer than 4 s (at 4,096" in found.failed[f"endless_later on {pocl[1]}"]
+    assert "took longer than 4 s (at 4,096" in _reason(found.failed, f"endless_later on {pocl[1]}")
     assert [row.size for row in load_rows(tmp_path / "t.parquet")] == [1024]
 
 
@@ -177,7 +182,7 @@ def test_a_device_that_breaks_keeps_what_there_is(pocl, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Pool, "call", call)
     found = _measure(["good"], tmp_path / "t.parquet", pocl[:1], sizes=(1024, 4096, 16384))
-    assert "the driver broke" in found.failed[f"good on {pocl[0]}"]
+    assert "the driver broke" in _reason(found.failed, f"good on {pocl[0]}")
     assert len(load_rows(tmp_path / "t.parquet")) == 2
 
 
@@ -202,3 +207,62 @@ def test_the_commands(pocl, tmp_path):
     said = ran("measure", tmp_path, "-o", tmp_path / "t.parquet", "--sizes", "1K", "--wgsize", "64", "--json")
     assert said.exit_code == 0
     assert json.loads(said.stdout)["num_rows"] == 2
+
+
+def test_a_fill_is_measured_with_a_warning(pocl, tmp_path):
+    found = _measure(["deaf", "good"], tmp_path / "t.parquet", pocl[:1], sizes=(1024,))
+    assert (found.num_rows, found.failed) == (2, {})
+    assert "does not depend on its input" in _reason(found.warnings, f"deaf on {pocl[0]}")
+    assert "caution" in str(found)
+
+
+def test_kernels_of_one_name_are_measured_each(pocl, tmp_path):
+    for name, factor in (("a", 2), ("b", 3), ("c", 0)):
+        body = f"a[i] = a[i] * {factor}.5f" if factor else "(void)a"
+        source = f"kernel void A(global float *a) {{ size_t i = get_global_id(0); {body}; }}\n"
+        (tmp_path / f"{name}.cl").write_text(source)
+    found = ncc.measure_kernels([tmp_path], tmp_path / "t.parquet", device=pocl[:1], sizes=(1024,), wgsize=(64,),
+                                measurement_time=0.02, timeout=250)  # fmt: skip
+    assert {row.kernel_file for row in load_rows(tmp_path / "t.parquet")} == {"a.cl", "b.cl"}
+    assert found.failed == {f"c.cl: A on {pocl[0]}": "kernel A: writes no output"}
+
+
+@pytest.mark.parametrize(
+    "rule", ["local 0", "local 1e400", "items 1e400", "items 0 - 5", f"items {' * '.join(['9999999'] * 60)}"]
+)
+def test_a_size_that_can_not_be_costs_its_kernel(pocl, tmp_path, rule):
+    (tmp_path / "bad.cl").write_text(
+        f"// ncc: bad: {rule}\nkernel void bad(global float *a) {{ a[get_global_id(0)] *= 2; }}\n"
+    )
+    shutil.copy(KERNELS / "good.cl", tmp_path)
+    told: list[str] = []
+    found = ncc.measure_kernels([tmp_path], tmp_path / "t.parquet", device=pocl[:1], sizes=(1024,), wgsize=(64,),
+                                measurement_time=0.02, timeout=250, progress=told.append)  # fmt: skip
+    assert found.num_rows == 1
+    [(where, reason)] = found.failed.items()
+    assert "bad.cl" in where
+    assert rule.split()[0] in reason or "work-group" in reason
+
+
+def test_rows_of_another_run_stay(pocl, tmp_path, monkeypatch):
+    table, original = tmp_path / "t.parquet", Pool.call
+
+    def call(self, name, function, *args):
+        monkeypatch.setattr(Pool, "call", original)
+        _measure(["outside_later"], table, pocl[:1], sizes=(1024,))
+        return original(self, name, function, *args)
+
+    monkeypatch.setattr(Pool, "call", call)
+    found = _measure(["good"], table, pocl[:1], sizes=(1024,))
+    assert found.num_rows == 2
+    assert {row.kernel for row in load_rows(table)} == {"good", "outside_later"}
+
+
+def test_what_a_kernel_prints_stays_inside(pocl, tmp_path, capfd):
+    (tmp_path / "loud.cl").write_text(
+        'kernel void loud(global float *a) { a[get_global_id(0)] *= 2; printf("\\x1b[2J loud"); }\n'
+    )
+    found = ncc.measure_kernels([tmp_path], tmp_path / "t.parquet", device=pocl[:1], sizes=(64,), wgsize=(64,),
+                                measurement_time=0.02, timeout=250)  # fmt: skip
+    assert found.num_rows == 1
+    assert "loud" not in "".join(capfd.readouterr())
