@@ -17,7 +17,6 @@ TARGETS = {
     "manylinux_2_17_x86_64": "x86_64-linux-gnu.2.17",
     "manylinux_2_17_aarch64": "aarch64-linux-gnu.2.17",
     "macosx_11_0_arm64": "aarch64-macos.11.0",
-    "win_amd64": "x86_64-windows-gnu",
 }
 """What the compiler calls each platform that there are wheels for."""
 WHEEL = os.environ.get("NCC_WHEEL", "")
@@ -42,8 +41,6 @@ class BuildNative(build_ext):
         flags += ["-O2", "-s"] if out.name == "_confine" else ["-O3", "-shared", "-fPIC", "-fvisibility=hidden"]
         command = [sys.executable, "-m", "ziglang", "cc", *flags, *ext.sources, "-o", str(out)]
         subprocess.run(command, check=True, env=environment)
-        for extra in (*out.parent.glob("*.pdb"), *out.parent.glob("*.lib")):  # what Windows' linker leaves
-            extra.unlink()
 
 
 class PlatformWheel(bdist_wheel):

@@ -4,8 +4,8 @@ python benchmarks/wheels.py OUT
 
 A wheel passes if its binaries are of its platform and ask for no newer glibc than its tag promises, and if it is not
 larger than 40 MB. The one that fits this machine is then installed with what it needs into an empty environment; the
-table ends with the megabytes of that environment (``du -sm``, without pip) and the seconds of its first and second
-``ncc embed``.
+table ends with the megabytes of that environment (``du -sm``, without pip), those of the compiler and of LLVM among
+them, and the seconds of its first and second ``ncc embed``.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MEGABYTE = 1e6
 MAX_BYTES = 40 * MEGABYTE
-MAGIC = {"manylinux": b"\x7fELF", "macosx": b"\xcf\xfa\xed\xfe", "win": b"MZ"}
+MAGIC = {"manylinux": b"\x7fELF", "macosx": b"\xcf\xfa\xed\xfe"}
 """How a binary of a platform begins."""
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 MAX_GLIBC = (2, 17)
@@ -45,6 +45,8 @@ def run(*command: object, cwd: Path = ROOT, **environment: str) -> str:
 
 def build(out: Path) -> list[Path]:
     """The source distribution of what is committed, and the wheels that are built from it alone."""
+    for old in out.glob("ncc_ir-*"):
+        old.unlink()
     tags = runpy.run_path(str(ROOT / "setup.py"), run_name="wheels")["TARGETS"]
     with tempfile.TemporaryDirectory() as scratch:
         archive, tree = Path(scratch, "tree.tar"), Path(scratch, "tree")
@@ -100,8 +102,10 @@ def install(wheel: Path) -> dict[str, str]:
             sample = ROOT / "tests" / "data" / "ir" / "tree.clang22.ll"
             run(python.with_name("ncc"), "embed", sample, NCC_CACHE=f"{scratch}/cache")
             seconds[name] = time.monotonic() - began
-        size = run("du", "-sm", f"{scratch}/empty").split()[0]
-    return {"environment": f"{size} MB"} | {name: f"{value:.2f} s" for name, value in seconds.items()}
+        [packages] = Path(scratch, "empty", "lib").glob("python*/site-packages")
+        parts = {"environment": Path(scratch, "empty"), "compiler": packages / "ziglang", "LLVM": packages / "llvmlite"}
+        sizes = {name: f"{run('du', '-sm', folder).split()[0]} MB" for name, folder in parts.items()}
+    return sizes | {name: f"{value:.2f} s" for name, value in seconds.items()}
 
 
 def main() -> None:

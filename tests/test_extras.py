@@ -43,6 +43,14 @@ def test_answers_need_no_extra(arguments, tmp_path, monkeypatch):
     assert (finished.returncode, finished.stderr) == (0, "")
 
 
+def test_a_search_needs_no_extra(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("index", TREE, "-o", "x.index").returncode == 0
+    finished = run("search", "x.index", SAXPY, "-o", "x.html")
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert "match" in finished.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "package", "extra"),
     [

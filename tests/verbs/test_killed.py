@@ -111,6 +111,17 @@ def test_an_evaluation_of_classifiers(same_after_kills, programs, rounds):
     )
 
 
+@ROUNDS
+def test_an_index(same_after_kills, programs, tmp_path, rounds):
+    code = tmp_path / "code"
+    code.mkdir()
+    for number in range(10):  # of the same functions, and other files
+        for path in programs.rglob("*.ll"):
+            text = f"; copy {number}\n{path.read_text()}"
+            (code / f"{path.parent.name}-{path.stem}-{number}.ll").write_text(text)
+    same_after_kills("index", code, "-o", "{folder}/index", rounds=rounds, kills=4)
+
+
 def _scores(folder: Path) -> dict[str, object]:
     """Figures of an evaluation, and which runs it kept."""
     page = (folder / "report.html").read_text()

@@ -99,11 +99,11 @@ def index(
                 "pass another folder"
             )
         prints = {path: fingerprint_of(file, options) for path, file in files.items()}
-        kept = _copy_kept(old, files, prints, roots) if old else {}
+        kept = _rows_kept(old, files, prints, roots) if old else {}
         fresh = [file for path, file in files.items() if path not in kept]
-        known = [file.path for file in old.files] if old else []
-        gone = [path for path in known if path not in kept and path not in files]
+        gone = {file.path for file in old.files} - {*kept, *files} if old else set()
         if old and not fresh and not gone:
+            shutil.rmtree(folder / "parts", ignore_errors=True)  # of a build that was killed when all else was done
             return replace(load_index(output), report=IndexReport(old.card.num_functions, len(kept), 0, 0, failures))
         words = _folder_of(embedding, save_embedding, folder / "embedding")
         encoding = _folder_of(encoder, save_encoder, folder / "encoder")
@@ -132,8 +132,8 @@ def index(
             progress=progress,
         )
         with closing(parts), writing(folder, card) as writer:
-            for unchanged in kept.values():
-                writer.add(*unchanged)
+            for file, rows in kept.values() if old else ():
+                writer.add(file, map(old.function, rows), old.vectors[rows.start : rows.stop])
             for part in parts:
                 failures |= _add(part, prints, writer)
             if not writer.num_functions:
@@ -156,10 +156,10 @@ def fingerprint_of(file: InputFile, options: CompileOptions) -> str:
         return ""
 
 
-def _copy_kept(
+def _rows_kept(
     old: Store, files: Mapping[str, InputFile], prints: Mapping[str, str], roots: Sequence[str]
-) -> dict[str, tuple[Any, ...]]:
-    """Path → arguments of `Writer.add`, for unchanged files of the old index."""
+) -> dict[str, tuple[FileRow, range]]:
+    """Path → file and rows of its functions, for files of the old index that are unchanged or lie elsewhere."""
     kept = {}
     start = 0
     for file in old.files:
@@ -167,7 +167,7 @@ def _copy_kept(
         is_same = file.error is None and file.fingerprint and file.fingerprint == prints.get(path)
         is_elsewhere = not any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
         if is_same if path in files else is_elsewhere:
-            kept[path] = file, [old.function(row) for row in rows], old.vectors[rows.start : rows.stop]
+            kept[path] = file, rows
         start = rows.stop
     return kept
 

@@ -230,6 +230,8 @@ def test_nearest_are_those_of_the_full_matrix_in_any_tiles(tmp_path, tile, max_p
     rng = np.random.default_rng(0)
     vectors = rng.standard_normal((200, 16)).astype(np.float16)
     vectors[150:] = vectors[50:100]  # equal ones come in order
+    vectors[:3] = [[0.0], [-0.0], [2.0**-24]]  # zeros, and the least of the denormal numbers
+    vectors[3:9] *= np.float16(2.0**-16)
     store = Store(tmp_path, IndexCard(pooler_id="x-1", pooling="x", embedding=None, dim=16, num_functions=200))
     vectors.tofile(tmp_path / "vectors-0.f16")
     queries = (rng.integers(-8, 8, (7, 16)) / 8).astype(np.float32)  # so that products are exact
