@@ -1,8 +1,5 @@
 """The page of a graph in a browser: Debian's Chromium, driven by Selenium."""
 
-import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +8,7 @@ import pytest
 
 from tests.fixtures.pages import HOSTILE, HOSTILE_NAME
 from tests.rooms import XFG, Layout, build_xfg, edge_curves, read_module, to_html
+from tests.support.browser import chromium, requested, until
 
 pytestmark = pytest.mark.full
 
@@ -18,23 +16,10 @@ IR = Path(__file__).parents[2] / "data" / "ir"
 Open = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs Selenium")
-    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not browser or not driver:
-        pytest.skip("needs chromium and chromedriver (Debian: apt-get install chromium chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for argument in ("--headless=new", "--window-size=1300,900", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    if os.geteuid() == 0:  # whose processes Chromium can't confine
-        options.add_argument("--no-sandbox")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    started.set_script_timeout(120)
-    yield started
-    started.quit()
+@pytest.fixture(scope="module", name="chromium")
+def _chromium() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture
@@ -50,15 +35,7 @@ def opened(chromium: Any, tmp_path: Path) -> Iterator[Open]:
 
     yield opens
     assert chromium.get_log("browser") == []
-    events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
-    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
-    assert set(asked) == {path.as_uri()}
-
-
-def until(chromium: Any, condition: str) -> None:
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    WebDriverWait(chromium, 120, poll_frequency=0.05).until(lambda one: one.execute_script(f"return {condition}"))
+    assert requested(chromium) == {path.as_uri()}
 
 
 def part(chromium: Any, name: str) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ncc
+from tests.support.browser import chromium, requested, until
 
 pytestmark = pytest.mark.full
 pytest.importorskip("mkdocs", reason="mkdocs is not installed; pip install '.[docs]'")
@@ -61,6 +62,18 @@ def test_pages_of_commands_have_options_and_keys(site, verb, key, unit):
 def test_search_reaches_every_command(site):
     found = (site / "search" / "search_index.json").read_text(encoding="utf-8")
     assert [path.name for path in (ROOT / "docs/commands").glob("*.md") if path.stem not in found] == []
+
+
+def test_the_search_of_the_built_folder_answers_without_a_server_and_a_network(site):
+    with chromium() as browser:
+        browser.get((site / "commands" / "embed.html").as_uri())
+        box = browser.find_element("css selector", "input.md-search__input")
+        box.click()
+        box.send_keys("roofline")
+        until(browser, "document.querySelectorAll('.md-search-result__item').length > 2")
+        assert "GPU times" in browser.find_element("css selector", ".md-search-result__item").text
+        assert browser.get_log("browser") == []
+        assert [address for address in requested(browser) if not address.startswith(("file:", "data:"))] == []
 
 
 def test_pages_of_the_repository_and_files_that_they_link_are_there(site):
