@@ -76,6 +76,21 @@ def work_lower_bound(execution: Execution, launch: Launch) -> WorkBound:
     return WorkBound(dict(moved["load"]), dict(moved["store"]), dict(flops), _critical_path_cycles(execution))
 
 
+def reached_bytes(execution: Execution) -> dict[int, float]:
+    """Node of each argument that points to global memory → bytes up to the end of the farthest access that is known."""
+    module, kernel = execution.module, execution.function
+    spaces, strides = PointerSpaces(module, argument_spaces(module, kernel)), np.zeros(module.num_nodes + 1)
+    reached = defaultdict[int, float](float)
+    for block, times in execution.times.items():
+        for inst in execution.blocks[block]:
+            for access in accesses_of(inst, strides, spaces) if inst.opcode in ("load", "store", "call") else ():
+                argument, offset = execution.offsets.get(access.pointer, (-1, times))
+                offset = offset[(times > 0) & np.isfinite(offset)]
+                if argument >= 0 and access.space == "global" and len(offset):
+                    reached[argument] = max(reached[argument], float(offset.max()) + access.num_bytes)
+    return dict(reached)
+
+
 def _distinct_bytes(
     execution: Execution, block: int, offset: Floats, size: float, runs: float, launch: Launch
 ) -> float:

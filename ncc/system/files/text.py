@@ -20,7 +20,7 @@ _BACK_REFERENCE = r"S([0-9A-Z]*)_|T[0-9A-Z]*_|E"
 _NUMBER = r"([-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan)"
 _DURATIONS = (
     (730 * 864e5, 365.25 * 864e5, "years"), (48 * 36e5, 864e5, "days"), (120 * 6e4, 36e5, "h"), (120e3, 6e4, "min"),
-    (1e3, 1e3, "s"), (0, 1, "ms"),
+    (1e3, 1e3, "s"), (1, 1, "ms"), (1e-3, 1e-3, "µs"), (0, 1e-6, "ns"),
 )  # fmt: skip
 """Least ms of a unit, ms in it, its name."""
 

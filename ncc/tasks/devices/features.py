@@ -1,9 +1,11 @@
 """Launches as columns of numbers: what a kernel's code does, how its work grows with its data, and the launch's sizes.
 
 Sizes, numbers of threads and arguments are assumed to grow together, as in most host programs: an integer argument is
-the side length of the data, which has as many dimensions as those in which the kernel asks for its index.
+the side length of the data, which has as many dimensions as those in which the kernel asks for its index, or more if
+its accesses would else reach beyond the data.
 """
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Real
@@ -16,6 +18,7 @@ from ncc.errors import InputError
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.native import OPCODES
+from ncc.kernels.bounds import reached_bytes
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
 from ncc.kernels.launch import Launch, argument_types, launch_threads
@@ -26,6 +29,9 @@ from ncc.system.files.text import MAX_BYTES
 _MAX_WGSIZE = 1 << 16
 _ITEM_BYTES = 8.0
 """Bytes moved for each work-item and pointer argument: four there, four back."""
+_MAX_EXCESS, _MAX_GROWTH, _MIN_GROWTH, _MAX_TRIES = 0.1, 3.0, 0.5, 6
+"""Log of the factor by which accesses may reach beyond the data, such as a border; powers of the side length by which
+what they reach grows, and launches that are tried until it fits."""
 _DATA_ITEMS = (2.0**12, 2.0**20)
 """Sizes of the two launches at which work is counted."""
 _BLOCKS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
@@ -84,6 +90,7 @@ class KernelFeatures(Rows):
     # (n, WORK_WIDTH) float64 log1p of a thread's work of each kind, and of its cycles on a CPU's core, at 4096 and
     # 1,048,576 data items
     work: Floats
+    items: Floats  # (n, 2) float64 log of the work-items at these sizes
     sequences: NDArray[np.object_]  # (n,) of (time, dim) vectors of the kernels' first 1024 statements, in order
 
     def __len__(self) -> int:
@@ -107,7 +114,7 @@ class KernelWork:
         self._statements = reachable_statements(module, function)
         self._integers = integer_arguments(module, function)
         self._work = count_work(module, function)
-        self._at_sizes: dict[int, list[Work]] = {}
+        self._at_sizes: dict[int, list[tuple[Work, float]]] = {}
 
     def features(self, vectors: NDArray[np.floating], excluding: Collection[int] = ()) -> KernelFeatures:
         """Describe the kernel as if some statements did nothing; vectors are those of the module's statements."""
@@ -117,24 +124,47 @@ class KernelWork:
         sequence[0] = vectors[statements[:LONGEST]]
         opcodes = np.bincount(self._module.opcode[statements], minlength=len(OPCODES)).astype(np.float64)
         parts: list[ArrayLike] = []
-        for counted in self._launches(int(profile[FEATURE_NAMES.index("dimensions")])):
+        launches = self._launches(int(profile[FEATURE_NAMES.index("dimensions")]))
+        for counted, _ in launches:
             work = counted.without(excluding)
             parts += [[work.dynamic[name] for name in _KINDS], cpu_cycles(work)]
         launch_work = np.log1p(np.concatenate(parts))
-        return KernelFeatures(profile[None, :], opcodes[None, :], launch_work[None, :], sequence)
+        items = np.log([[num_items for _, num_items in launches]])
+        return KernelFeatures(profile[None, :], opcodes[None, :], launch_work[None, :], items, sequence)
 
-    def _launches(self, dimensions: int) -> list[Work]:
-        """Work at 4096 and 1,048,576 data items in 1 to 3 dimensions."""
+    def _launches(self, dimensions: int) -> list[tuple[Work, float]]:
+        """Work, and the number of work-items, at 4096 and 1,048,576 data items in 1 to 3 dimensions."""
         if dimensions not in self._at_sizes:
-            block = _BLOCKS[min(max(dimensions, 1), 3)]
-            self._at_sizes[dimensions] = []
-            for items in _DATA_ITEMS:
-                side = int(side_length(items, dimensions))
-                threads = launch_threads(Launch.of([max(side // width, 1) for width in block], block, {}))
-                arguments = dict.fromkeys(self._integers, float(side))
-                execution = Execution(self._module, self._function, threads, arguments)
-                self._at_sizes[dimensions].append(count_work(self._module, self._function, execution))
+            runs = [self._fitting_run(items, dimensions) for items in _DATA_ITEMS]
+            self._at_sizes[dimensions] = [
+                (count_work(self._module, self._function, run), side ** max(dimensions, 1)) for run, side in runs
+            ]
         return self._at_sizes[dimensions]
+
+    def _fitting_run(self, items: float, dimensions: int) -> tuple[Execution, float]:
+        """Run the kernel on so many data items, and return the side length at which its accesses stay within them."""
+        pointers = self._work.features()[FEATURE_NAMES.index("pointer_arguments")]
+        num_bytes = _ITEM_BYTES / 2 * max(pointers, 1) * items
+        side, tried = side_length(items, dimensions), list[tuple[Execution, float, float]]()
+        while True:
+            run = self._run(int(side), dimensions)
+            reached = sum(reached_bytes(run).values())
+            excess = math.log(max(reached, 1) / num_bytes)
+            tried.append((run, side, excess))
+            if excess <= _MAX_EXCESS or side <= 1 or len(tried) == _MAX_TRIES:
+                return run, side
+            growth = _MAX_GROWTH
+            if len(tried) > 1:
+                (_, longer, before), _ = tried[-2:]
+                growth = (before - excess) / math.log(longer / side)
+                if growth < _MIN_GROWTH:  # sizes are constants of the code
+                    return tried[0][:2]
+            side = max(side * math.exp(-excess / growth), 1.0)
+
+    def _run(self, side: int, dimensions: int) -> Execution:
+        block = _BLOCKS[min(max(dimensions, 1), 3)]
+        threads = launch_threads(Launch.of([max(side // width, 1) for width in block], block, {}))
+        return Execution(self._module, self._function, threads, dict.fromkeys(self._integers, float(side)))
 
 
 def kernel_features(module: Module, function: int, vectors: NDArray[np.floating]) -> KernelFeatures:
@@ -186,7 +216,7 @@ def code_columns(features: KernelFeatures) -> Floats:
 def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
     """(n, NUM_COLUMNS) float64 of n kernels at (n, 3) bytes, work-group and global sizes, NaN if unknown."""
     transfer, group, items = complete_sizes(features, sizes).T
-    counts = counts_at_size(features.work, items)[:, :NUM_KINDS]
+    counts = counts_at_size(features.work, data_items(features, sizes))[:, :NUM_KINDS]
     amounts = np.expm1(counts)
     shares = amounts / np.maximum(amounts.sum(axis=1, keepdims=True), 1e-9)
     code = code_columns(features)
@@ -198,9 +228,20 @@ def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
 def complete_sizes(features: KernelFeatures, sizes: Floats) -> Floats:
     """(n, 3) float64 sizes, bytes derived from work-items or work-items from bytes if one is unknown."""
     transfer, group, items = sizes.T
-    moved = np.where(np.isfinite(transfer), transfer, items * features.item_bytes)
-    items = np.where(np.isfinite(items), items, np.maximum(transfer / features.item_bytes, 1))
-    return np.stack([moved, group, items], axis=1)
+    data = data_items(features, sizes)
+    moved = np.where(np.isfinite(transfer), transfer, data * features.item_bytes)
+    launched = np.exp(_interpolate(np.hsplit(features.items, 2), data))[:, 0]
+    return np.stack([moved, group, np.where(np.isfinite(items), items, launched)], axis=1)
+
+
+def data_items(features: KernelFeatures, sizes: Floats) -> Floats:
+    """(n,) float64 data items of launches, by their work-items where these are known, else by the bytes moved."""
+    transfer, _, items = sizes.T
+    small, large = features.items.T
+    low, high = np.log(_DATA_ITEMS)
+    growth = np.maximum((large - small) / (high - low), _MIN_GROWTH / _MAX_GROWTH)
+    by_items = np.exp(np.clip(low + (np.log(items) - small) / growth, 0, 80))
+    return np.where(np.isfinite(items), by_items, np.maximum(transfer / features.item_bytes, 1))
 
 
 def code_distances(a: Floats, b: Floats) -> Floats:

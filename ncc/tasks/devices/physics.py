@@ -16,7 +16,14 @@ from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
 from ncc.kernels.cpu_cost import CYCLE_KINDS
 from ncc.learning.heads.files import Stored
-from ncc.tasks.devices.features import NUM_KINDS, KernelFeatures, complete_sizes, counts_at_size, work_at_size
+from ncc.tasks.devices.features import (
+    NUM_KINDS,
+    KernelFeatures,
+    complete_sizes,
+    counts_at_size,
+    data_items,
+    work_at_size,
+)
 
 if TYPE_CHECKING:
     from ncc.kernels.measure.table import LaunchTimes
@@ -41,7 +48,8 @@ def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
     # the launch, bytes moved, operations, costly operations, bytes of memory, accesses that neighbors do not share; one
     # work-item's work in sequence; the cycles of all on a core; a kernel that never asks for its index runs alone
     moved, _, items = complete_sizes(features, sizes).T
-    data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / features.item_bytes, 1), items)
+    by_items = data_items(features, sizes)
+    data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / features.item_bytes, 1), by_items)
     items = np.where(np.isfinite(sizes[:, 2]) | (features.feature("dimensions") > 0), items, 1)[:, None]
     work = work_at_size(features.work, data)
     alone = work[:, 0] + _COSTLY * work[:, 1] + _BYTES * work[:, 2]

@@ -129,7 +129,7 @@ class Question:
             assumed["transfer_bytes"] = num_bytes
         if integer_arguments(self.kernel.module, self.kernel.function):
             dimensions = int(self.features.feature("dimensions")[0])
-            assumed["integer_arguments"] = float(int(side_length(items, dimensions)))
+            assumed["integer_arguments"] = float(round(side_length(items, dimensions)))
         return assumed
 
     def curve(self, sizes: Floats) -> DeviceCurve:

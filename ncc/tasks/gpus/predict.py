@@ -68,7 +68,8 @@ class GpuPrediction(Summarized):
         inferred_arguments: Values of arguments inferred from the launch sizes, by name.
         data_dependent_loops: Locations of loops whose trip count depends on data, assumed 8, with the file if it is
             not the source.
-        roofline_ms: Time of each part of the work at the GPU's peak rates.
+        roofline_ms: Estimates of the time that each part of the work takes alone, at the GPU's peak rate for it; caches
+            may shorten it, so these are no bounds.
         lower_bounds_ms: Lower bounds of the time by cause: launch overhead, bandwidth, compute and chain.
         assumed_lower_bounds_ms: Lower bounds if the inferred arguments are right: the time is not below them, but the
             interval's lower end may be.
@@ -147,7 +148,7 @@ class GpuPrediction(Summarized):
             bounds += f"; if the inferred arguments are right: {_times(self.assumed_lower_bounds_ms)}"
         return [
             ("work", work),
-            ("at peak", _times(parts)),
+            ("estimates", f"{_times(parts)} (each alone)"),
             ("at least", bounds),
             ("arguments", ", ".join(f"{name} = {_amount(value)}" for name, value in self.arguments.items())),
             ("buffers", ", ".join(f"{name} = {format_si_bytes(size)}" for name, size in self.buffer_bytes.items())),

@@ -67,6 +67,35 @@ def test_kernels_that_everybody_knows_get_answers_that_everybody_expects(platfor
         assert times[0][device][0] < times[1][device][0] < times[2][device][0]
 
 
+SIDES = {  # kernel → side length of its data if 16 MB are moved, half of them there: 8 MB of 4-byte elements
+    "copy(global float* a, global float* b, int n) { int i = get_global_id(0); if (i < n) b[i] = a[i]; }": 1e6,
+    "copy4(global float4* a, global float4* b, int n) { int i = get_global_id(0); if (i < n) b[i] = a[i]; }": 250e3,
+    """rows(global float* a, global float* x, global float* y, int n) { int i = get_global_id(0); if (i >= n) return;
+       float s = 0; for (int j = 0; j < n; j++) s += a[i * n + j] * x[j]; y[i] = s; }""": 2e6**0.5,
+    """columns(global float* a, global float* y, int n) { int j = get_global_id(0); float s = 0;
+       for (int i = 0; i < n; i++) s += a[i * n + j]; y[j] = s; }""": 2e6**0.5,
+    """products(global float* a, global float* b, int n) { int i = get_global_id(0);
+       for (int j = i; j < n; j++) { float s = 0; for (int k = 0; k < n; k++) s += a[k * n + i] * a[k * n + j];
+       b[i * n + j] = s; } }""": 1e6**0.5,
+    """layers(global float* a, global float* b, int n) { int i = get_global_id(0), j = get_global_id(1);
+       for (int k = 0; k < n; k++) b[(k * n + j) * n + i] = a[(k * n + j) * n + i]; }""": 1e6 ** (1 / 3),
+    "gather(global int* at, global float* a, int n) { int i = get_global_id(0); a[at[i]] += n; }": 1e6,
+}
+
+
+@pytest.mark.parametrize(("code", "side"), SIDES.items(), ids=[code.partition("(")[0] for code in SIDES])
+def test_accesses_of_the_assumed_launch_stay_within_the_data(code, side, tmp_path):
+    path = tmp_path / "kernel.cl"
+    path.write_text(f"kernel void {code}")
+    [answer] = ncc.predict_device(path, transfer=16e6)
+    assert answer.assumptions["integer_arguments"] == pytest.approx(side, rel=0.05)
+    dimensions = 2 if "get_global_id(1)" in code else 1
+    assert answer.assumptions["global_size"] == pytest.approx(side**dimensions, rel=0.1)
+    assert max(middle for middle, *_ in answer.times_ms.values()) < 1000  # at most 2 GFLOP
+    [backwards] = ncc.predict_device(path, global_size=answer.assumptions["global_size"])
+    assert backwards.assumptions["transfer_bytes"] == pytest.approx(16e6, rel=0.05)
+
+
 def test_debug_information_changes_no_answer():
     ir = compile_source(KERNELS.read_bytes(), CompileOptions(language="opencl")).ir
     assert ncc.predict_device(ir) == ncc.predict_device(KERNELS)
