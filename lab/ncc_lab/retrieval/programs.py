@@ -26,8 +26,8 @@ from ncc.learning.programs.labelled import (
     programs_cache,
 )
 from ncc.system.files.reading import InputFile
-from ncc.system.files.tables import VectorFile, check_format
-from ncc.system.files.writing import check_folder, check_writable
+from ncc.system.files.tables import VectorFile
+from ncc.system.files.writing import check_folder
 from ncc_lab.comparison import Comparison, Result
 from ncc_lab.figures import SEED, mean
 from ncc_lab.frame import HoldOut, Task, choose_methods
@@ -95,8 +95,7 @@ def evaluate_retrieval(
     known = [*all_representations(embedding, seed), *own]
     chosen = choose_methods(method, [one.name for one in known])
     if output:
-        check_format(Path(output))
-        check_writable(Path(output))
+        file = VectorFile(Path(output))
         if len(chosen) != 1 or rerank:
             raise InputError(f"vectors of one method can be written; expected one, found {len(chosen) * (1 + rerank)}")
     check_folder(Path(programs) if programs else None)
@@ -110,7 +109,7 @@ def evaluate_retrieval(
             raise InputError(f"{vectors.shape[0]} vectors of {vectors.shape[1]} numbers are too many to be written")
         dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
         labels = [files.classes[number] for number in files.label.tolist()]
-        with VectorFile(Path(output)) as file:
+        with file:
             file.add({"input": files.paths, "label": labels}, dense.astype(np.float32))
     return comparison
 

@@ -1,11 +1,9 @@
-"""Tables of vectors as files: NumPy, JSON, CSV, and Parquet, which can grow row by row."""
+"""Tables of vectors as files: NumPy, JSON, CSV and Parquet."""
 
 import csv
 import io
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,14 +11,12 @@ import numpy as np
 
 from ncc.arrays import Floats32
 from ncc.errors import InputError, naming_extras
-from ncc.system.files.writing import check_writable, open_atomically, write_output
+from ncc.system.files.writing import check_writable, write_output
 
 if TYPE_CHECKING:
     import pandas
-    import pyarrow
 
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
-_GROUP_ROWS = 1 << 13
 _INTEGER_COLUMNS = ("index", "line")
 
 Columns = Mapping[str, Sequence[str | int]]
@@ -54,102 +50,56 @@ def _without_formula(value: str | int) -> str | int:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_PREFIXES) else value
 
 
-def vector_table(columns: Columns, vectors: Floats32) -> "pyarrow.Table":
-    """Return an Arrow table of the columns and a column ``vector``."""
-    import pyarrow
-
-    lists = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
-    return pyarrow.table({**plain_columns(columns), "vector": lists})
-
-
-def vectors_of(table: "pyarrow.Table") -> Floats32:
-    """Return the (n, dim) float32 vectors of a `vector_table`."""
-    numbers = table["vector"].combine_chunks().flatten().to_numpy()
-    return numbers.reshape(len(table), table.schema.field("vector").type.list_size)
-
-
-def plain_columns(columns: Columns) -> dict[str, Sequence[str | int]]:
-    """Escape bytes that are not UTF-8, as names of files may hold, since formats refuse them."""
-    return {
-        name: [value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value for value in row]
-        for name, row in columns.items()
-    }
-
-
 def _parquet(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
     import pyarrow.parquet
 
     out = io.BytesIO()
-    pyarrow.parquet.write_table(vector_table(columns, vectors).replace_schema_metadata(dict(about)), out)
+    lists = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
+    table = pyarrow.table({**columns, "vector": lists}).replace_schema_metadata(dict(about))
+    pyarrow.parquet.write_table(table, out)
     return out.getvalue()
 
 
-FORMATS: dict[str, Callable[[Columns, Floats32, Mapping[str, str]], bytes]] = {
+_FORMATS: dict[str, Callable[[Columns, Floats32, Mapping[str, str]], bytes]] = {
     ".npz": _npz,
     ".json": _json,
     ".csv": _csv,
     ".parquet": _parquet,
 }
-"""Writers by file extension."""
-
-
-def check_format(path: Path) -> None:
-    """Raise `InputError` unless the file's extension is one of `FORMATS`."""
-    if path.suffix not in FORMATS:
-        raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(FORMATS)}")
 
 
 class VectorFile:
-    """A file of vectors, one row each; its extension selects the format.
-
-    It appears when its block ends well, and not at all without rows. Parquet is written as it grows.
-    """
+    """A file of vectors, one row each, in the format of its extension; written if its block ends well with rows."""
 
     def __init__(self, path: Path, *, pooling: str | None = None) -> None:
-        check_format(path)
+        if path.suffix not in _FORMATS:
+            raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(_FORMATS)}")
         check_writable(path)
         if path.suffix == ".parquet":
             with naming_extras():
                 import pyarrow.parquet  # noqa: F401 - said before anything is computed
         self._path, self._about = path, {"pooling": pooling} if pooling else {}
-        is_special = path.exists() and not path.is_file()  # a pipe or a device stays one
-        self._grows = path.suffix == ".parquet" and not is_special
         self._parts: list[tuple[Columns, Floats32]] = []
-        self._stack = ExitStack()
-        self._writer: Any = None
 
     def add(self, columns: Columns, vectors: Floats32) -> None:
         """Add (n, dim) vectors with n values for each column, the same columns each time."""
         self._parts.append((columns, vectors))
-        if self._grows and sum(len(part) for _, part in self._parts) >= _GROUP_ROWS:
-            self._write_group()
-
-    def _gathered(self) -> tuple[Columns, Floats32]:
-        parts, self._parts = self._parts, []
-        columns = {name: [value for part, _ in parts for value in part[name]] for name in parts[0][0]}
-        return plain_columns(columns), np.concatenate([vectors for _, vectors in parts])
-
-    def _write_group(self) -> None:
-        import pyarrow.parquet
-
-        table = vector_table(*self._gathered()).replace_schema_metadata(self._about)
-        if self._writer is None:
-            file = self._stack.enter_context(open_atomically(os.path.realpath(self._path)))
-            self._writer = self._stack.enter_context(pyarrow.parquet.ParquetWriter(file, table.schema))
-        self._writer.write_table(table)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
-        if kind is not None:
-            self._stack.__exit__(kind, *error)
-            return
-        with self._stack:
-            if self._parts and self._grows:
-                self._write_group()
-            elif self._parts:
-                write_output(self._path, FORMATS[self._path.suffix](*self._gathered(), self._about))
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self._parts:
+            columns = {
+                name: [_as_utf8(value) for part, _ in self._parts for value in part[name]] for name in self._parts[0][0]
+            }
+            vectors = np.concatenate([vectors for _, vectors in self._parts])
+            write_output(self._path, _FORMATS[self._path.suffix](columns, vectors, self._about))
+
+
+def _as_utf8(value: str | int) -> str | int:
+    """Escape bytes that are not UTF-8, as names of files may hold, since formats refuse them."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 @naming_extras()
