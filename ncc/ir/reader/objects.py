@@ -62,10 +62,10 @@ def modules_of(path: str | os.PathLike[str], folder: str | os.PathLike[str] | No
         with open_input(path, folder) as file:
             if Path(name).suffix == ".o":
                 return [name] if holds_bitcode(file.read()) else []
-            for member in find_members(file, name).values():
-                file.seek(member.offset)
-                if holds_bitcode(file.read(member.size)):
-                    modules.append(f"{name}({member.name})")
+            for member, (offset, size) in find_members(file, name).items():
+                file.seek(offset)
+                if holds_bitcode(file.read(size)):
+                    modules.append(f"{name}({member})")
     except InputError:
         return [name]
     return modules

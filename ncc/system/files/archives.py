@@ -3,13 +3,12 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from ncc.errors import InputError
-from ncc.system.sandbox.limits import refuse_size
 
 _MAGIC, _THIN_MAGIC = ARCHIVE_MAGICS = (b"!<arch>\n", b"!<thin>\n")
 _END_OF_ARCHIVE = r"(?s)(?<=.)\.a(?=\()"
@@ -20,11 +19,9 @@ _MAX_MEMBERS = 2**20
 """Twenty times what the largest libraries have; a file of headers alone would hold thirty million."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A file in an archive: a name that no other has (the second "a.o" is "a.o#2"), offset and size in bytes."""
+class Member(NamedTuple):
+    """Offset and size in bytes of a file in an archive."""
 
-    name: str
     offset: int
     size: int
 
@@ -49,52 +46,47 @@ def split_member(path: str | os.PathLike[str]) -> tuple[str, str | None]:
 
 
 def read_member(file: BinaryIO, archive: str, member: str) -> bytes:
-    """Read one member of an archive whole; `InputError` if it is missing or too large."""
+    """Read one member of an archive whole; `InputError` if it is missing."""
     members = find_members(file, archive)
     if member not in members:
         raise InputError(f"{archive}: has no member {member!r} among its {len(members)}")
-    refuse_size(f"{archive}({member})", members[member].size)
     file.seek(members[member].offset)
     return file.read(members[member].size)
 
 
 def find_members(file: BinaryIO, name: str) -> Mapping[str, Member]:
-    """Find the members of an archive on disk by name, in one pass for as long as the file is unchanged."""
+    """List the members of an archive on disk, in one pass for as long as the file is unchanged."""
     status = os.fstat(file.fileno())
     state = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return _find_members(_Opened(file, name, state))
+    return _list_opened(_Opened(file, name, state))
 
 
 @lru_cache(maxsize=4)
-def _find_members(archive: _Opened) -> Mapping[str, Member]:
-    return {member.name: member for member in list_members(archive.file, archive.name)}
+def _list_opened(archive: _Opened) -> Mapping[str, Member]:
+    return list_members(archive.file, archive.name)
 
 
-def list_members(file: BinaryIO, name: str) -> list[Member]:
-    """List an archive's members by their headers, without tables of symbols; `InputError` if it is damaged or thin."""
+def list_members(file: BinaryIO, name: str) -> Mapping[str, Member]:
+    """List an archive's members by name, the second "a.o" as "a.o#2"; `InputError` if it is damaged or thin."""
     file.seek(0)
     magic = file.read(len(_MAGIC))
     if magic == _THIN_MAGIC:
         raise InputError(f"{name}: a thin archive, which has only names of files; pass those files")
     if magic != _MAGIC:
         raise InputError(f"{name}: not an archive: it does not begin with '!<arch>'")
-    entries = list(_entries(file, name))
-    names = _numbered([member for member, _, _ in entries])
-    return [Member(member, offset, size) for member, (_, offset, size) in zip(names, entries, strict=True)]
+    members: dict[str, Member] = {}
+    num_alike = Counter[str]()
+    for plain, member in _entries(file, name):
+        unique = plain
+        while unique in members:
+            num_alike[plain] += 1
+            unique = f"{plain}#{num_alike[plain] + 1}"
+        members[unique] = member
+    return members
 
 
-def _numbered(names: Sequence[str]) -> Iterator[str]:
-    """Yield names, each but the first of several alike with the next number that makes its name unique."""
-    given, number = set(names), Counter[str]()
-    for name in names:
-        number[name] += 1
-        while number[name] > 1 and f"{name}#{number[name]}" in given:
-            number[name] += 1
-        yield name if number[name] == 1 else f"{name}#{number[name]}"
-
-
-def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, int, int]]:
-    """Yield name, offset and size of each member."""
+def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, Member]]:
+    """Yield the members, without tables of symbols and of long names."""
     end = file.seek(0, os.SEEK_END)
     offset, long_names, number = len(_MAGIC), b"", 0
     while offset < end:
@@ -113,5 +105,5 @@ def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, int, int]]:
             if raw.startswith(b"/") and raw[1:].isdigit():
                 position = int(raw[1:])
                 raw = long_names[position : position + _MAX_NAME_BYTES].partition(b"\n")[0]
-            yield raw.removesuffix(b"/").decode("utf-8", "backslashreplace"), start, size
+            yield raw.removesuffix(b"/").decode("utf-8", "backslashreplace"), Member(start, size)
         offset = start + size + size % 2

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -124,12 +126,9 @@ def read_stream(source: str | os.PathLike[str]) -> bytes | None:
 
 
 def _read_to_end(stream: BinaryIO, name: str) -> bytes:
-    pieces, size = [], 0
-    while size <= MAX_STREAM_BYTES and (piece := stream.read(_PIECE_BYTES)):  # one `read` takes what it is asked for
-        pieces.append(piece)
-        size += len(piece)
-    content = b"".join(pieces)
-    if size > MAX_STREAM_BYTES:
+    pieces = iter(partial(stream.read, _PIECE_BYTES), b"")  # one `read` would take all the memory that it is allowed
+    content = b"".join(islice(pieces, MAX_STREAM_BYTES // _PIECE_BYTES + 1))
+    if len(content) > MAX_STREAM_BYTES:
         raise InputError(f"{name} has more than {MAX_STREAM_BYTES >> 30} GiB; pass it as a file")
     if not content.strip():
         raise InputError(f"{name} is empty")
