@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from ncc.arrays import Ints, Ints32
 from ncc.ir.reader import native
 from ncc.ir.reader.module import Module, NodeKind
-from ncc.system.files.pages import MAX_ROWS, html_table
+from ncc.system.files.pages import html_table
 from ncc.system.files.text import demangle
 
 if TYPE_CHECKING:
     import networkx
 
-
+_MAX_ROWS = 20
+"""Functions that a notebook shows."""
 _MAX_CONTROL_EDGES, _CONTROL_EDGES_PER_OPERAND = 1_000_000, 64
 """From ends of blocks to labels: this many, and more for each statement and operand."""
 
@@ -69,7 +70,7 @@ class XFG:
     def _repr_html_(self) -> str:
         sizes = np.diff(self.module.function_start)
         edges = np.bincount(self.module.statement_function[self.statement], minlength=len(sizes))
-        rows = zip(map(demangle, self.module.function_names[:MAX_ROWS]), sizes, edges, strict=False)
+        rows = zip(map(demangle, self.module.function_names[:_MAX_ROWS]), sizes, edges, strict=False)
         return html_table(repr(self), ("function", "statements", "edges"), rows)
 
     @property

@@ -3,21 +3,18 @@
 import os
 from collections.abc import Iterable, Sequence
 from functools import cache
-from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ncc.errors import InputError
-from ncc.system.files.text import escape_control
+from ncc.system.files.text import escape_control, escape_html
 from ncc.system.files.writing import write_output
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from matplotlib.figure import Figure
 
-MAX_ROWS = 20
-"""Functions of a module or a graph that a notebook shows."""
 _PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -34,14 +31,10 @@ def html_table(caption: str, heading: Sequence[str], rows: Iterable[Sequence[obj
     """
 
     def cells(tag: str, values: Sequence[object]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{_escape(value)}</{tag}>" for value in values) + "</tr>"
+        return "<tr>" + "".join(f"<{tag}>{escape_html(value)}</{tag}>" for value in values) + "</tr>"
 
     body = "".join(cells("td", row) for row in rows)
-    return f"<table><caption>{_escape(caption)}</caption>{cells('th', heading)}{body}</table>"
-
-
-def _escape(value: object) -> str:
-    return escape(escape_control(value, lines=False))
+    return f"<table><caption>{escape_html(caption)}</caption>{cells('th', heading)}{body}</table>"
 
 
 @cache

@@ -25,16 +25,10 @@ _DESCRIPTORS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file by its path, which is never taken for text, with the right to include files of a folder.
-
-    Attributes:
-        path: Path of the file.
-        folder: Folder that it was found in, as the user named it; None if the user named the file itself. A path that
-            is made of this one has no folder.
-    """
+    """A file by its path, which is never taken for text, with the right to include files of a folder."""
 
     path: str
-    folder: str | None = None
+    folder: str | None = None  # that it was found in, as the user named it; None if the user named the file itself
 
     def __fspath__(self) -> str:
         return self.path
@@ -46,10 +40,7 @@ class InputFile:
 def read_input(
     path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, is_regular: bool = False
 ) -> bytes:
-    """Read a whole file, or a member of an archive, named as ``lib.a(member.o)``; `open_input` says from where.
-
-    With ``is_regular``, pipes and devices are refused, and no more is read than the size of the file.
-    """
+    """Read a whole file or archive member; with ``is_regular``, no pipe or device, and no more than its size."""
     archive, member = split_member(path)
     folder = path.folder if isinstance(path, InputFile) else folder
     with open_input(archive, folder, may_be_pipe=member is None and not is_regular) as file:

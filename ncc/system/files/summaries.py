@@ -4,38 +4,30 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 
-from ncc.system.files.text import escape_control
+from ncc.system.files.text import escape_control, escape_html
 
 WIDTH = 100
 """Columns of a line; a longer name runs over."""
 _COLUMNS = (18, 27, 13)
-_LABEL = 10
+_INDENT = 12
+"""Columns before the text of a detail, which its label is in."""
 _LAST = ("assumed", "caution", "because", "unknown")
 """Details that come after all others."""
 _MIN_UNKNOWN = 0.05
+_WRAPPER = textwrap.TextWrapper(WIDTH - _INDENT, break_long_words=False, break_on_hyphens=False)
 _COLORS = {"CPU": "36", "GPU": "32", "undecided": "33", "no": "33"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """An answer for people.
-
-    Attributes:
-        verdict: The answer in a few words.
-        interval: How far it may be off, or what it is made of.
-        confidence: How sure it is.
-        subject: Subject of the answer, such as a kernel's name.
-        details: (label, text or lines) in their order; a text is wrapped, lines are not. Those without text are
-            skipped.
-    """
+    """An answer for people, about a subject such as a kernel's name; details without text are skipped."""
 
     verdict: str
     interval: str = ""
     confidence: str = ""
     subject: str = ""
-    details: Sequence[tuple[str, str | Sequence[str]]] = ()
+    details: Sequence[tuple[str, str | Sequence[str]]] = ()  # label, and a text, which is wrapped, or lines
 
     def add(self, *details: tuple[str, str | Sequence[str]]) -> "Summary":
         """Add details at their place, which is the same in all answers."""
@@ -51,31 +43,28 @@ class Summary:
         """
         cells = (self.verdict, self.interval, self.confidence)
         padded = [f"{cell} ".ljust(width) for cell, width in zip(cells, _COLUMNS, strict=True)]
-        code = _COLORS.get(self.verdict.partition(" ")[0], "1")
         if color:
+            code = _COLORS.get(self.verdict.partition(" ")[0], "1")
             padded[0] = f"\x1b[{code}m{padded[0]}\x1b[0m"
         name = ": ".join(escape_control(part, lines=False) for part in (source, self.subject) if part)
         text = ["".join([*padded, name]).rstrip()]
         for label, shown in self.details:
-            wrapped = _wrap(shown) if isinstance(shown, str) else shown
-            starts = [f"  {label}".ljust(2 + _LABEL), *[" " * (2 + _LABEL)] * len(wrapped)]
-            text += [
-                (start + escape_control(line, lines=False)).rstrip()
-                for start, line in zip(starts, wrapped, strict=False)
-            ]
+            start, blank = f"  {label}".ljust(_INDENT), " " * _INDENT
+            for line in _WRAPPER.wrap(shown) if isinstance(shown, str) else shown:
+                text.append((start + escape_control(line, lines=False)).rstrip())
+                start = blank
         return "\n".join(text)
 
     def to_html(self) -> str:
         """Return the answer as a table for a notebook."""
         head = " · ".join(filter(None, (self.verdict, self.interval, self.confidence)))
-        rows = "".join(
-            f"<tr><th>{_html(label)}</th><td>{'<br>'.join(map(_html, [shown] if isinstance(shown, str) else shown))}"
-            "</td></tr>"
-            for label, shown in self.details
-            if shown
-        )
-        caption = f"{_html(self.subject)}: " if self.subject else ""
-        return f"<table><caption>{caption}<b>{_html(head)}</b></caption>{rows}</table>"
+        rows = ""
+        for label, shown in self.details:
+            if shown:
+                lines = map(escape_html, [shown] if isinstance(shown, str) else shown)
+                rows += f"<tr><th>{escape_html(label)}</th><td>{'<br>'.join(lines)}</td></tr>"
+        caption = f"{escape_html(self.subject)}: " if self.subject else ""
+        return f"<table><caption>{caption}<b>{escape_html(head)}</b></caption>{rows}</table>"
 
 
 class Summarized(ABC):
@@ -107,11 +96,3 @@ def format_unknown(unknown_rate: float, num_statements: int) -> str:
     if unknown_rate < _MIN_UNKNOWN:
         return ""
     return f"{unknown_rate:.1%} of {num_statements:,} statements are not in the vocabulary"
-
-
-def _wrap(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH - 2 - _LABEL, break_long_words=False, break_on_hyphens=False)
-
-
-def _html(text: str) -> str:
-    return escape(escape_control(text, lines=False))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from html import escape
 
 import pydemumble
 
@@ -37,6 +38,11 @@ def escape_control(text: object, *, lines: bool = True) -> str:
     kept = "\n\t" if lines else ""
     units = (char if char.isprintable() or char in kept else char.encode("utf-16-be", "surrogatepass") for char in text)
     return "".join(unit if isinstance(unit, str) else re.sub("(....)", r"\\u\1", unit.hex()) for unit in units)
+
+
+def escape_html(value: object) -> str:
+    """Escape one line of text for a page."""
+    return escape(escape_control(value, lines=False))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -76,26 +82,21 @@ def _num_components(name: str) -> int:
 
 def parse_bytes(text: str) -> float:
     """Parse bytes with or without a unit: B, KB, MB, GB, TB (powers of 1000) or KiB to TiB (of 1024)."""
-    match = re.fullmatch(rf"{_NUMBER} *(?:([kmgt])(i?))?b?", text.strip(), re.I)
-    value = _scaled(match[1], match[2], 1024 if match[3] else 1000) if match else None
-    if value is None:
-        raise InputError(f"{text!r:.40} is not a size; expected bytes, such as 65536, 64KiB, 16MB or 1GB")
-    return value
+    return _parse(text, r" *(?:([kmgt])(i?))?b?", 1000, "a size; expected bytes, such as 65536, 64KiB, 16MB or 1GB")
 
 
 def parse_items(text: str) -> float:
     """Parse work-items with or without K, M or G, powers of 1024, like the sizes of `ncc measure`."""
-    match = re.fullmatch(rf"{_NUMBER}([kmg])?", text.strip(), re.I)
-    value = _scaled(match[1], match[2], 1024) if match else None
-    if value is None:
-        raise InputError(f"{text!r:.40} is not a number of work-items; expected one such as 65536, 64K or 1e6")
-    return value
+    return _parse(text, "([kmg]?)()", 1024, "a number of work-items; expected one such as 65536, 64K or 1e6")
 
 
-def _scaled(number: str, prefix: str | None, base: int) -> float | None:
-    with suppress(ValueError):
-        return float(float(number) * base ** " kmgt".index((prefix or " ").lower()))
-    return None
+def _parse(text: str, units: str, base: int, expected: str) -> float:
+    """Parse a number and its unit, of which a pattern's groups are the prefix and what makes it a power of 1024."""
+    if match := re.fullmatch(_NUMBER + units, text.strip(), re.I):
+        with suppress(ValueError):
+            power = " kmgt".index((match[2] or " ").lower())
+            return float(float(match[1]) * (1024 if match[3] else base) ** power)
+    raise InputError(f"{text!r:.40} is not {expected}")
 
 
 def format_bytes(size: float) -> str:

@@ -136,11 +136,12 @@ def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
     try:
-        if not _lock(handle, time.monotonic() + wait_s):
-            raise OutputError(
-                f"{folder}: can't be written: another run of ncc is writing to this folder; wait for it, or "
-                "pass another folder"
-            )
+        deadline = time.monotonic() + wait_s
+        while not _lock(handle):
+            if time.monotonic() >= deadline:
+                hint = "another run of ncc is writing to this folder; wait for it, or pass another folder"
+                raise OutputError(f"{folder}: can't be written: {hint}")
+            time.sleep(_PAUSE_S)
         token = _held.set(_held.get() | {name})
         try:
             yield
@@ -157,16 +158,10 @@ def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
         os.close(handle)
 
 
-def _lock(handle: int, deadline: float) -> bool:
-    """Lock a folder in time; True, too, if its file system has no locks."""
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                return True
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(_PAUSE_S)
-        else:
-            return True
+def _lock(handle: int) -> bool:
+    """Lock a folder; True, too, if its file system has no locks."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
+    return True
