@@ -133,14 +133,18 @@ def test_a_confined_process_ends_with_its_parent(tmp_path):
         time.sleep(0.05)
 
 
+def _forget_confinement():
+    for cached in (confinement.landlock_version, confinement.warn_unconfined):
+        cached.cache_clear()
+    stop_helper()
+
+
 @pytest.fixture
 def unconfined(monkeypatch, tmp_path):
     monkeypatch.setattr(confinement, "_LAUNCHER", tmp_path / "none")
-    confinement.warn_unconfined.cache_clear()
-    stop_helper()
+    _forget_confinement()
     yield
-    confinement.warn_unconfined.cache_clear()
-    stop_helper()
+    _forget_confinement()
 
 
 def test_what_is_not_confined_is_started_as_it_is_and_told_once(unconfined, sources, caplog):

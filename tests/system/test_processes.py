@@ -46,7 +46,7 @@ def test_messages_go_there_and_back_whatever_is_printed():
             process.send(sent, _soon())
             assert process.receive(_soon()) == sent[::-1]
             assert process.messages() == b"noise\n"
-        process.close_stdin()
+        process.process.stdin.close()
         assert process.wait(60)
         assert process.end() == 0
         assert process.messages() == b"noise\n"
@@ -59,7 +59,7 @@ def test_who_is_leaving_is_not_torn_out_of_it(told):
         process.send(b"x", _soon())
         assert process.receive(_soon()) == b"x"
         if told == "by its pipe":
-            process.close_stdin()
+            process.process.stdin.close()
         else:
             process.process.terminate()
         _wait(process.num_message_bytes)

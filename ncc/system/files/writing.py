@@ -115,11 +115,10 @@ def check_writable(*paths: Path | None) -> None:
 def check_folder(*folders: Path | None) -> None:
     """Raise `OutputError` if files can't be written into a folder, which need not exist yet; None is skipped."""
     for folder in filter(None, folders):
-        with _output_errors(folder), suppress(FileNotFoundError, NotADirectoryError):
-            folder.absolute().stat()
         whole = folder.absolute()
-        existing = next(path for path in (whole, *whole.parents) if os.path.exists(path))  # noqa: PTH110
-        if not os.path.isdir(existing):  # noqa: PTH112
+        with _output_errors(folder):
+            existing = next(path for path in (whole, *whole.parents) if path.is_symlink() or path.exists())
+        if not existing.is_dir():
             raise OutputError(f"{folder}: can't be written: {existing} is a file; expected a folder")
         if not os.access(existing, os.W_OK):
             raise OutputError(f"{folder}: can't be written: Permission denied")

@@ -24,10 +24,10 @@ _FAILURE_CODE = 125
 _REQUIRED = "NCC_REQUIRE_CONFINEMENT"
 
 # What programs need to start and to print; the rest of an environment may hold passwords.
-_ORDINARY = (
-    *("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TMP", "TEMP", "TZ"),
-    *("SOURCE_DATE_EPOCH", "SDKROOT"),
-)
+_ORDINARY = {
+    "PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TMP", "TEMP", "TZ", "SOURCE_DATE_EPOCH",
+    "SDKROOT",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,23 +54,19 @@ def require_confinement() -> Iterator[None]:
     >>> with require_confinement():
     ...     pass
     """
-    before = os.environ.get(_REQUIRED)
+    before = os.environ.get(_REQUIRED, "")
     os.environ[_REQUIRED] = "1"
     try:
         yield
     finally:
-        del os.environ[_REQUIRED]
-        if before:
-            os.environ[_REQUIRED] = before
+        os.environ[_REQUIRED] = before
 
 
 def check_confinement() -> None:
     """Warn once if this system can't confine programs; raise `NccError` if confinement is required."""
     if os.environ.get(_REQUIRED) and not landlock_version():
-        raise NccError(
-            "confinement is required, but this system has no Landlock or forbids it; use Linux 5.13 or later, or a "
-            "separate container without the requirement"
-        )
+        hint = "use Linux 5.13 or later, or a separate container without the requirement"
+        raise NccError(f"confinement is required, but this system has no Landlock or forbids it; {hint}")
     warn_unconfined()
 
 
@@ -111,14 +107,12 @@ def launcher_failure(returncode: int, stderr: bytes) -> OSError | None:
     return OSError(number, os.strerror(number) if number else match[2].decode(errors="replace"))
 
 
+@functools.cache
 def landlock_version() -> int:
     """Return the version of Landlock on this system, 0 for none."""
-    return _version_by(_LAUNCHER) if _LAUNCHER.exists() else 0
-
-
-@functools.cache
-def _version_by(launcher: Path) -> int:
-    return int(subprocess.run([launcher, "--abi"], stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout)
+    if not _LAUNCHER.exists():
+        return 0
+    return int(subprocess.run([_LAUNCHER, "--abi"], stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout)
 
 
 def describe_confinement() -> str:

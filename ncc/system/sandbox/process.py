@@ -1,7 +1,6 @@
 """Processes that untrusted input may crash, hang or fill: watched from outside, ended with all they started.
 
-Their limits are set by `confine` or by themselves (`ncc.system.workers.worker`). What they write does not fill this
-process's memory.
+`confine` sets their limits, or they do; what they write does not fill this process's memory.
 """
 
 import os
@@ -12,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Self
 
@@ -43,7 +42,9 @@ class WatchedProcess:
         self._owner, self._own_group = os.getpid(), not is_attached
         with ExitStack() as files:
             self._messages = temporary_file(files)
-            with _without_interrupts() if is_attached else nullcontext():
+            # a worker that is attached never gets Ctrl-C, from its first moment on
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT} if is_attached else ())
+            try:
                 self.process = subprocess.Popen(
                     command,
                     stdin=stdin,
@@ -53,6 +54,8 @@ class WatchedProcess:
                     bufsize=0,
                     start_new_session=not is_attached,
                 )
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             for pipe in filter(None, (self.process.stdin, self.process.stdout)):
                 files.enter_context(pipe)
             if self.process.stdin:
@@ -65,32 +68,27 @@ class WatchedProcess:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    @property
-    def answers(self) -> int:
-        """Descriptor of its standard output."""
-        assert self.process.stdout
-        return self.process.stdout.fileno()
-
     def has_answer(self, timeout_s: float) -> bool:
         """Wait until it has written something or ended; False if the time is up first."""
-        return _poll(self.answers, select.POLLIN, timeout_s)
+        return _poll(self.process.stdout, select.POLLIN, timeout_s)
 
     def write(self, data: bytes, deadline: float) -> None:
         """Write to its standard input until a `time.monotonic`; BrokenPipeError if it has ended, or TimeoutError."""
         assert self.process.stdin
-        requests, rest = self.process.stdin.fileno(), memoryview(data)
+        rest = memoryview(data)
         while rest:
-            _wait_until(deadline, requests, select.POLLOUT)
-            with suppress(BlockingIOError):
-                rest = rest[os.write(requests, rest) :]
+            if not _poll(self.process.stdin, select.POLLOUT, deadline - time.monotonic()):
+                raise TimeoutError
+            rest = rest[self.process.stdin.write(rest) or 0 :]
 
     def read(self, num_bytes: int, deadline: float) -> bytes:
         """Read its standard output until a `time.monotonic`; EOFError if it has ended, or TimeoutError."""
+        assert self.process.stdout
         data = bytearray()
         while len(data) < num_bytes:
-            _wait_until(deadline, self.answers, select.POLLIN)
-            piece = os.read(self.answers, min(num_bytes - len(data), _PIECE_BYTES))
-            if not piece:
+            if not self.has_answer(deadline - time.monotonic()):
+                raise TimeoutError
+            if not (piece := self.process.stdout.read(min(num_bytes - len(data), _PIECE_BYTES))):
                 raise EOFError
             data += piece
         return bytes(data)
@@ -105,11 +103,6 @@ class WatchedProcess:
         if length > max_bytes:
             raise EOFError
         return self.read(length, deadline)
-
-    def close_stdin(self) -> None:
-        """Let it know that there is nothing more to do."""
-        assert self.process.stdin
-        self.process.stdin.close()
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for its end; True if it came in time."""
@@ -126,11 +119,10 @@ class WatchedProcess:
 
     def end(self) -> int:
         """Kill it and what is left of all that it started; return its exit code, negative for a signal."""
-        if self.process.returncode is None:
-            if self._own_group:
-                with suppress(ProcessLookupError, PermissionError):  # on macOS, if only its unreaped leader is left
-                    os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.kill()
+        if self.process.returncode is None and self._own_group:
+            with suppress(ProcessLookupError, PermissionError):  # on macOS, if only its unreaped leader is left
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
         return self.process.wait()
 
     def messages(self, max_bytes: int = _MAX_HEAD_BYTES) -> bytes:
@@ -160,25 +152,10 @@ class WatchedProcess:
         self._files.close()
 
 
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Start processes that never get Ctrl-C, from their first moment on."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _poll(descriptor: int, event: int, timeout_s: float) -> bool:
+def _poll(stream: IO[bytes] | int | None, event: int, timeout_s: float) -> bool:
     poll = select.poll()
-    poll.register(descriptor, event)
+    poll.register(stream, event)  # type: ignore[arg-type]
     return bool(poll.poll(min(max(timeout_s, 0.0) * 1000, _MAX_POLL_MS)))
-
-
-def _wait_until(deadline: float, descriptor: int, event: int) -> None:
-    if not _poll(descriptor, event, deadline - time.monotonic()):
-        raise TimeoutError
 
 
 def python_command(code: str) -> list[str]:

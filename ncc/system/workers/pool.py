@@ -5,7 +5,6 @@ the worker could not interrupt native code that holds Python's lock. Any number 
 """
 
 import functools
-import logging
 import math
 import pickle
 import threading
@@ -18,11 +17,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ncc.errors import NccError, OutputError
-from ncc.system.sandbox import confine as confinement
-from ncc.system.sandbox.limits import GIGABYTE, fair_share
+from ncc.system.sandbox.confine import warn_unconfined
+from ncc.system.sandbox.limits import fair_share
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name
-from ncc.system.workers.failures import describe_defect, is_defect
-from ncc.system.workers.worker import ParentPipe, limit_memory
 
 ITEM_SECONDS = 300.0
 """Time for reading one file and what is done with it; compilers have their own, which is added."""
@@ -64,7 +61,7 @@ class _Worker(WatchedProcess):
     """A process that serves requests; one that has served may have kept something of them."""
 
     def __init__(self, memory_bytes: int) -> None:
-        command = python_command(f"from ncc.system.workers.pool import serve; serve({memory_bytes})")
+        command = python_command(f"from ncc.system.workers.worker import serve; serve({memory_bytes})")
         super().__init__(command, is_attached=True)  # so that Ctrl-Z stops it too
         self._memory_bytes = memory_bytes
         self.is_new, self.is_idle = True, False
@@ -103,6 +100,11 @@ class _Worker(WatchedProcess):
             return "ended", f"worker killed ({name}){hint}" if name else f"worker ended with exit code {code}"
         return cast(tuple[str, Any], pickle.loads(message))  # a worker is no stranger: it has our rights
 
+    def leave(self) -> None:
+        """End it, after time to end a compiler that it runs."""
+        self.process.terminate()
+        self.stop(_GRACE_S)
+
 
 class Pool:
     """Worker processes, started when a request needs one; use it as a context manager, or call `close`."""
@@ -129,12 +131,10 @@ class Pool:
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._is_closed = True
-            for worker in self._busy:
+            for worker in (*self._busy, *self._idle):
                 worker.process.terminate()
-            idle, self._idle = self._idle, []
-        for worker in idle:
-            worker.close_stdin()
-            worker.stop(_GRACE_S)
+        while self._idle:
+            self._idle.pop().leave()
 
     def call(self, name: str, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
         """Call a function in a worker; function, arguments and result travel by pickle."""
@@ -199,7 +199,7 @@ class Pool:
             with self._lock:
                 if self._is_closed:
                     raise NccError(f"{name}: the workers were stopped")
-                confinement.warn_unconfined()
+                warn_unconfined()
                 try:
                     worker = self._idle.pop() if self._idle and not num_tries else _Worker(self._memory_bytes)
                 except OSError as error:
@@ -219,35 +219,4 @@ class Pool:
             if worker.is_idle and not self._is_closed:
                 self._idle.append(worker)
                 return
-        worker.process.terminate()
-        worker.stop(_GRACE_S)  # time to end a compiler that it runs
-
-
-def serve(memory_bytes: int) -> None:
-    """In a worker: answer requests until the parent has no more; a generator's items are answered one by one."""
-    limit_memory(memory_bytes)
-    logging.getLogger(confinement.__name__).setLevel(logging.ERROR)  # the parent has warned
-    parent = ParentPipe()
-
-    def reply(kind: str, value: Any = None) -> None:
-        parent.send(pickle.dumps((kind, value)))
-
-    reply("ready")
-    while request := parent.receive():
-        try:
-            function, args, kwargs = pickle.loads(request)
-            result = function(*args, **kwargs)
-            if isinstance(result, Generator):
-                for _ in result:
-                    reply("item")
-                result = None
-            reply("result", result)
-        except NccError as error:
-            reply("error", error)
-        except MemoryError:
-            reply("memory", f"needs more memory than {memory_bytes / GIGABYTE:.3g} GB")
-        except Exception as error:
-            if is_defect(error):
-                reply("defect", describe_defect(error))
-            else:
-                reply("error", type(error)(*error.args))
+        worker.leave()

@@ -1,19 +1,25 @@
-"""The worker's side of `ncc.system.sandbox.process`: messages to and from its parent, its limits, and its end."""
+"""The worker's side of a pool: messages from and to its parent, its limits, and its end."""
 
+import logging
 import os
+import pickle
 import resource
 import select
 import signal
 import sys
 import threading
 import time
+from collections.abc import Generator
 from contextlib import suppress
-from typing import Never
+from typing import Any, Never
 
+from ncc.errors import NccError
+from ncc.system.sandbox import confine
+from ncc.system.sandbox.limits import GIGABYTE
 from ncc.system.sandbox.process import HEAD
+from ncc.system.workers.failures import describe_defect, is_defect
 
 _GRACE_S = 2.0
-_IDLE_S = 0.5
 
 
 class ParentPipe:
@@ -25,19 +31,16 @@ class ParentPipe:
         self._replies = os.dup(1)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
-        self._is_idle = threading.Event()
         signal.signal(signal.SIGTERM, _leave)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends its workers
         threading.Thread(target=self._watch, daemon=True).start()
 
     def receive(self) -> bytes | None:
         """Return the next message; None when the parent has no more."""
-        self._is_idle.set()
         head = self._requests.read(HEAD.size)
         if len(head) < HEAD.size:
             signal.signal(signal.SIGTERM, _stay)  # it is leaving already, and must not be interrupted
             return None
-        self._is_idle.clear()
         return self._requests.read(*HEAD.unpack(head))
 
     def send(self, message: bytes) -> None:
@@ -53,20 +56,44 @@ class ParentPipe:
         closed = select.poll()
         closed.register(self._requests, 0)
         closed.poll()
-        while self._is_idle.wait(_GRACE_S):  # the main thread leaves by itself, or begins what it was sent last
-            time.sleep(_IDLE_S)
+        time.sleep(_GRACE_S)  # an idle main thread leaves by itself
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(_GRACE_S)
         os._exit(1)
 
 
-def limit_memory(num_bytes: int) -> None:
-    """Make the system refuse memory beyond a limit, and write no core dumps."""
-    for kind, limit in ((resource.RLIMIT_DATA, num_bytes), (resource.RLIMIT_CORE, 0)):
+def serve(memory_bytes: int) -> None:
+    """Answer requests until the parent has no more; a generator's items are answered one by one."""
+    for kind, limit in ((resource.RLIMIT_DATA, memory_bytes), (resource.RLIMIT_CORE, 0)):
         soft, hard = resource.getrlimit(kind)
         bounds = [bound for bound in (soft, hard, limit) if bound != resource.RLIM_INFINITY]
         with suppress(ValueError, OSError):  # macOS knows limits that it refuses to set
             resource.setrlimit(kind, (min(bounds), hard))
+    logging.getLogger(confine.__name__).setLevel(logging.ERROR)  # the parent has warned
+    parent = ParentPipe()
+
+    def reply(kind: str, value: Any = None) -> None:
+        parent.send(pickle.dumps((kind, value)))
+
+    reply("ready")
+    while request := parent.receive():
+        try:
+            function, args, kwargs = pickle.loads(request)
+            result = function(*args, **kwargs)
+            if isinstance(result, Generator):
+                for _ in result:
+                    reply("item")
+                result = None
+            reply("result", result)
+        except NccError as error:
+            reply("error", error)
+        except MemoryError:
+            reply("memory", f"needs more memory than {memory_bytes / GIGABYTE:.3g} GB")
+        except Exception as error:
+            if is_defect(error):
+                reply("defect", describe_defect(error))
+            else:
+                reply("error", type(error)(*error.args))
 
 
 def _leave(*_: object) -> Never:

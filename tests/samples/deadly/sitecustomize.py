@@ -33,7 +33,7 @@ DEATHS = {
     "once": _kill_once,
 }
 
-if any("ncc.system.workers.pool" in word for word in sys.orig_argv):
+if any("ncc.system.workers.worker" in word for word in sys.orig_argv):
     from ncc.ir import inputs
     from ncc.learning.corpus import build
     from ncc.learning.programs import labelled
