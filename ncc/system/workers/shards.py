@@ -1,17 +1,16 @@
-"""Answers about many files, in shards on disk that survive a kill: a file of all answers, and why files failed.
+"""Answers about many files, in shards on disk that survive a kill, and why files failed.
 
 Files are cut into shards in a fixed order, and come back in that order, so that the result does not depend on workers.
 """
 
 import hashlib
-import json
 import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec.json import decode
+from msgspec import msgpack
 
 from ncc.errors import AssetError
 from ncc.system.files.reading import InputFile
@@ -23,16 +22,19 @@ SHARD_FILES = 32
 
 
 @dataclass(frozen=True)
-class Shard:
-    """A folder that holds the answers of ``work`` about some files."""
+class _Shard:
+    """Files that are worked on together, and the file that holds the answers."""
 
     files: Sequence[InputFile]
     work: Callable[[InputFile], bytes]
-    folder: Path
+    path: Path
+
+    def task(self, seconds: float) -> Task:
+        return Task(str(self.path), [str(file) for file in self.files], self.run, [seconds] * len(self.files))
 
     def run(self, failed: Mapping[int, str]) -> Generator[None]:
-        """Read the files, yielding after each, and write the shard; its outcomes come last and mark it as whole."""
-        answers, outcomes = [], []
+        """Work on the files, yielding after each, and write the shard."""
+        outcomes = []
         for index, file in enumerate(self.files):
             answer, reason = b"", failed.get(index)
             if index not in failed:
@@ -43,28 +45,17 @@ class Shard:
                 except Exception as error:
                     reason = failure_reason(str(file), error)
                 yield
-            answers.append(answer)
-            outcomes.append((len(answer), reason))
-        write_atomically(self.folder / "answers", b"".join(answers))
-        write_atomically(self.folder / "files.json", json.dumps(outcomes).encode())
+            outcomes.append((answer, reason))
+        write_atomically(self.path, msgpack.encode(outcomes))
 
-    def is_done(self) -> bool:
-        """Return True if the shard is whole."""
-        return (self.folder / "files.json").is_file()
-
-    def by_file(self) -> Iterator[tuple[InputFile, str | None, bytes]]:
-        """Yield each file with the reason why it failed, if it did, and the answer, empty if it did."""
+    def outcomes(self) -> list[tuple[bytes, str | None]]:
         try:
-            outcomes = decode((self.folder / "files.json").read_bytes(), type=list[tuple[int, str | None]])
-            answers = (self.folder / "answers").read_bytes()
-            if len(outcomes) != len(self.files) or sum(size for size, _ in outcomes) != len(answers):
+            outcomes = msgpack.decode(self.path.read_bytes(), type=list[tuple[bytes, str | None]])
+            if len(outcomes) != len(self.files):
                 raise ValueError("answers are missing")
         except (OSError, ValueError) as error:
-            raise AssetError(f"{self.folder}: is damaged ({error}); remove it to read it again") from error
-        start = 0
-        for file, (size, reason) in zip(self.files, outcomes, strict=True):
-            yield file, reason, answers[start : start + size]
-            start += size
+            raise AssetError(f"{self.path}: is damaged ({error}); remove it to read it again") from error
+        return outcomes
 
 
 def in_shards(
@@ -76,27 +67,19 @@ def in_shards(
     plan: object,
     seconds: float,
     progress: Callable[[str], None] | None = None,
-) -> Generator[Shard]:
-    """Work on files and yield whole shards in order."""
+) -> Generator[tuple[InputFile, bytes, str | None]]:
+    """Work on files, and yield each in order with the answer, empty if it failed, and the reason if it did."""
     digest = hashlib.sha256(repr((plan, [file.path for file in files], SHARD_FILES)).encode()).hexdigest()[:16]
     for other in folder.iterdir() if folder.is_dir() else ():
         if other.name != digest:  # of another plan
             shutil.rmtree(other, ignore_errors=True)
-    shards = [
-        Shard(files[start : start + SHARD_FILES], work, folder / digest / f"{index:06d}")
-        for index, start in enumerate(range(0, len(files), SHARD_FILES))
-    ]
-    tasks = [
-        Task(str(shard.folder), [str(file) for file in shard.files], shard.run, [seconds] * len(shard.files))
-        for shard in shards
-        if not shard.is_done()
-    ]
-    done = len(shards) - len(tasks)
-    with closing(Pool(jobs).run(tasks)) as run:
-        for shard in shards:
-            while not shard.is_done():
-                next(run)
-                done += 1
-                if progress:
-                    progress(f"{done} of {len(shards)} batches")
-            yield shard
+    starts = range(0, len(files), SHARD_FILES)
+    shards = [_Shard(files[start : start + SHARD_FILES], work, folder / digest / f"{start:08d}") for start in starts]
+    missing = [shard.task(seconds) for shard in shards if not shard.path.exists()]
+    with closing(Pool(jobs).run(missing)) as run:
+        for done, _ in enumerate(run, len(shards) - len(missing) + 1):
+            if progress:
+                progress(f"{done} of {len(shards)} batches")
+    for shard in shards:
+        for file, outcome in zip(shard.files, shard.outcomes(), strict=True):
+            yield file, *outcome

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -21,7 +21,7 @@ from ncc.learning.embedding.embedding import AnyEmbedding, l2_normalize, save_em
 from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_encoder
 from ncc.system.files.reading import STDIN, InputFile, read_input
 from ncc.system.files.writing import check_folder, folder_lock
-from ncc.system.workers.shards import Shard, in_shards
+from ncc.system.workers.shards import in_shards
 from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index, read_source
 from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, Writer, content_hash, writing
 
@@ -122,7 +122,7 @@ def index(
             encoder=encoding and str(folder / encoding),
             options=options,
         )
-        parts = in_shards(
+        outcomes = in_shards(
             fresh,
             work,
             folder / "parts",
@@ -131,11 +131,10 @@ def index(
             seconds=options.timeout_s,
             progress=progress,
         )
-        with closing(parts), writing(folder, card) as writer:
+        with closing(outcomes), writing(folder, card) as writer:
             for file, rows in kept.values() if old else ():
                 writer.add(file, map(old.function, rows), old.vectors[rows.start : rows.stop])
-            for part in parts:
-                failures |= _add(part, prints, writer)
+            failures |= _add(outcomes, prints, writer)
             if not writer.num_functions:
                 shutil.rmtree(folder / "parts", ignore_errors=True)  # what failed may do better when it is tried again
                 reasons = "".join(f"\n  {reason}" for reason in list(failures.values())[:3])
@@ -172,10 +171,12 @@ def _rows_kept(
     return kept
 
 
-def _add(part: Shard, prints: Mapping[str, str], writer: Writer) -> dict[str, str]:
-    """A part's files; path → reason of those that failed."""
+def _add(
+    outcomes: Iterable[tuple[InputFile, bytes, str | None]], prints: Mapping[str, str], writer: Writer
+) -> dict[str, str]:
+    """Write the files that were read; path → reason of those that failed."""
     failures = {}
-    for file, reason, answer in part.by_file():
+    for file, answer, reason in outcomes:
         read = msgpack.decode(answer, type=_FileFunctions) if answer else _FileFunctions([], {}, b"")
         if reason:
             failures[file.path] = reason

@@ -112,7 +112,13 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
     (code / "c.c").write_text(FIND.format(name="added", number=2))
     (code / "types.c").unlink()
     seen: list[str] = []
-    monkeypatch.setattr(build, "in_shards", lambda files, work, folder, **_: _shard_here(files, work, folder, seen))
+
+    def read_here(files, work, *_, **options):
+        for file in files:
+            seen.append(Path(file).name)
+            yield file, work(file), None
+
+    monkeypatch.setattr(build, "in_shards", read_here)
     again = ncc.index(code, folder)
     assert seen == ["b.c", "c.c"]
     assert _names(again) == ["added", "changed", "find", "first_sum"]
@@ -125,13 +131,6 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
     assert {found.function for found in answer if found.similarity > 0.6} == {"find"}
     same = ncc.index(code, folder)
     assert (same.report.num_updated, same.store.card.generation) == (0, 2)
-
-
-def _shard_here(files, work, folder, seen):
-    seen += [Path(file).name for file in files]
-    shard = shards.Shard(files, work, folder)
-    list(shard.run({}))
-    yield shard
 
 
 def test_files_of_other_folders_stay(code, tmp_path):
