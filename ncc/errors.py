@@ -24,7 +24,7 @@ _EXTRAS = {
 """Packages that ncc needs for some purposes only, and the extra of its distribution that installs each."""
 
 COMMAND_LINE = "\ncommand: "
-"""Begins the last line of what a `CompileError` says, the compiler's command, which may be long."""
+"""Start of the last line of a `CompileError`, the compiler's command, which may be long."""
 
 
 class NccError(Exception):
@@ -98,7 +98,7 @@ def naming_extras() -> Iterator[None]:
 
 
 def check_positive(**values: float | None) -> None:
-    """Refuses named values that are not finite numbers above 0; None stands for a default."""
+    """Raise `InputError` for a named value that is not a finite number above 0; None is skipped."""
     for name, value in values.items():
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{name} is {value!r}; expected a number above 0")

@@ -8,9 +8,9 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,7 @@ from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.system.files.pages import html_table
 from ncc.system.files.text import align_columns
 from ncc.system.files.writing import check_folder, folder_lock, write_atomically
-from ncc.system.workers.failures import failure_reason
-from ncc.system.workers.pool import ITEM_SECONDS, Pool, Task
+from ncc.system.workers.pool import ITEM_SECONDS, Batch, Pool
 
 BATCH_FILES = 64
 """Files of a shard: what a killed worker loses at most."""
@@ -80,72 +79,59 @@ class CorpusReport:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Files of a recipe that are counted together into a shard, which is a folder."""
+class _Shard(Batch):
+    """Files of a recipe that are counted together into a shard, a folder of which the report is written last."""
 
-    files: tuple[CorpusFile, ...]
     recipe: Recipe
-    shard: Path
     compiler: CachingCompiler
 
-    def task(self) -> Task:
-        """Make a task for a pool; compilers end themselves, each attempt and its header after their time limit."""
-        seconds = [
-            sum(options.timeout_s * (2 if header else 1) for options, header in file.attempts) for file in self.files
-        ]
-        return Task(str(self.shard), [file.path for file in self.files], self.run, seconds)
+    @cached_property
+    def builders(self) -> dict[int, CountsBuilder]:
+        """Counts of a worker, by context width."""
+        return {width: CountsBuilder(width) for width in self.recipe.widths}
 
-    def run(self, failed: Mapping[int, str]) -> Generator[None]:
-        """Make the shard, yielding after each file; those that failed leave their reasons in the report."""
-        builders = {width: CountsBuilder(width) for width in self.recipe.widths}
-        report = CorpusReport(failures={self.files[index].path: reason for index, reason in failed.items()})
-        for index, file in enumerate(self.files):
-            if index not in failed:
-                try:
-                    report.add(_count_file(file, self.recipe, builders, self.compiler))
-                except MemoryError:  # the pool tries the file alone
-                    raise
-                except Exception as error:
-                    report.failures[file.path] = failure_reason(file.path, error)
-                yield
-        for width, builder in builders.items():
-            save_counts(builder.finish(), width_folder(self.shard, width))
-        write_atomically(self.shard / "report.json", json.dumps(asdict(report)).encode())
+    def read(self, item: CorpusFile) -> CorpusReport:
+        """Add one file's counts; one that fails adds nothing."""
+        times = [time.perf_counter()]
+        ir = self.compiler.ir_of(item)
+        times.append(time.perf_counter())
+        module = read_module(ir, name=item.path, abstraction=self.recipe.abstraction)
+        graph = build_xfg(module)
+        times.append(time.perf_counter())
+        statements = np.bincount(module.text_id, minlength=len(module.texts)).astype(np.int64)
+        contexts = [
+            count_contexts(graph, module.text_id, width, max_degree=self.recipe.max_degree) for width in self.builders
+        ]
+        for builder, pairs in zip(self.builders.values(), contexts, strict=True):
+            columns = (pairs.center, pairs.context, pairs.count)
+            builder.add(module.texts, statements, columns, num_lines=module.num_lines)
+        times.append(time.perf_counter())
+        return CorpusReport(
+            files={item.source: 1},
+            lines={item.source: module.num_lines},
+            statements={item.source: module.num_statements},
+            seconds=dict(zip(_STEPS, np.diff(times).tolist(), strict=True)),
+        )
+
+    def write(self, outcomes: Sequence[tuple[CorpusReport | None, str | None]]) -> None:
+        """Write the shard; files that failed leave their reasons in the report."""
+        report = CorpusReport()
+        for item, (counted, reason) in zip(self.items, outcomes, strict=True):
+            report.add(counted or CorpusReport(failures={item.path: str(reason)}))
+        for width, builder in self.builders.items():
+            save_counts(builder.finish(), width_folder(self.file.parent, width))
+        write_atomically(self.file, json.dumps(asdict(report)).encode())
 
     def report(self) -> CorpusReport:
         """Read the shard's report."""
-        path = self.shard / "report.json"
         try:
-            content = json.loads(path.read_bytes())
+            content = json.loads(self.file.read_bytes())
             if content.keys() != CorpusReport.__dataclass_fields__.keys():
                 raise ValueError("unexpected fields")
             return convert(content, CorpusReport, str_keys=True)
         except (OSError, ValueError, AttributeError, RecursionError) as error:
-            raise AssetError(f"{path}: is damaged ({error!r}); remove {self.shard} to count it again") from error
-
-
-def _count_file(
-    file: CorpusFile, recipe: Recipe, builders: Mapping[int, CountsBuilder], compiler: CachingCompiler
-) -> CorpusReport:
-    """Add one file's counts; one that fails adds nothing."""
-    times = [time.perf_counter()]
-    ir = compiler.ir_of(file)
-    times.append(time.perf_counter())
-    module = read_module(ir, name=file.path, abstraction=recipe.abstraction)
-    graph = build_xfg(module)
-    times.append(time.perf_counter())
-    statements = np.bincount(module.text_id, minlength=len(module.texts)).astype(np.int64)
-    contexts = {width: count_contexts(graph, module.text_id, width, max_degree=recipe.max_degree) for width in builders}
-    for width, pairs in contexts.items():
-        columns = (pairs.center, pairs.context, pairs.count)
-        builders[width].add(module.texts, statements, columns, num_lines=module.num_lines)
-    times.append(time.perf_counter())
-    return CorpusReport(
-        files={file.source: 1},
-        lines={file.source: module.num_lines},
-        statements={file.source: module.num_statements},
-        seconds=dict(zip(_STEPS, np.diff(times).tolist(), strict=True)),
-    )
+            shard = self.file.parent
+            raise AssetError(f"{self.file}: is damaged ({error!r}); remove {shard} to count it again") from error
 
 
 def build_corpus(
@@ -171,18 +157,16 @@ def build_corpus(
         folders = ", ".join(dict.fromkeys(source.folder for source in recipe.sources))
         raise InputError(f"{recipe.name}: no source file in {folders} matches")
     compiler = CachingCompiler(folder / "headers", ir_folder)
-    batches = [
-        Batch(tuple(files[start : start + BATCH_FILES]), recipe, folder / "shards" / f"{number:06d}", compiler)
-        for number, start in enumerate(range(0, len(files), BATCH_FILES))
-    ]
+    # compilers end themselves, each attempt and its header after their time limit
+    seconds = max(sum(options.timeout_s * (1 + bool(header)) for options, header in file.attempts) for file in files)
+    shards = []
+    for index, start in enumerate(range(0, len(files), BATCH_FILES)):
+        path = folder / "shards" / f"{index:06d}" / "report.json"
+        shards.append(_Shard(files[start : start + BATCH_FILES], path, seconds, recipe, compiler))
     with folder_lock(folder, wait_s=0):
         _check_plan(folder, recipe, files)
-        missing = [batch.task() for batch in batches if not (batch.shard / "report.json").exists()]
-        with closing(Pool(jobs or os.cpu_count() or 1, memory_bytes, file_seconds).run(missing)) as work:
-            for done, _ in enumerate(work, len(batches) - len(missing) + 1):
-                if progress:
-                    progress(f"{done} of {len(batches)} batches")
-        return _merge(folder, recipe, batches)
+        Pool(jobs or os.cpu_count() or 1, memory_bytes, file_seconds).run(shards, progress)
+        return _merge(folder, recipe, shards)
 
 
 def _check_plan(folder: Path, recipe: Recipe, files: Sequence[CorpusFile]) -> None:
@@ -200,14 +184,14 @@ def _check_plan(folder: Path, recipe: Recipe, files: Sequence[CorpusFile]) -> No
     write_atomically(plan, json.dumps({"recipe": recipe.name, "files_sha256": digest}).encode())
 
 
-def _merge(folder: Path, recipe: Recipe, batches: Sequence[Batch]) -> CorpusReport:
+def _merge(folder: Path, recipe: Recipe, shards: Sequence[_Shard]) -> CorpusReport:
     """Write the sums of all shards' counts and reports."""
     report = CorpusReport()
-    for batch in batches:
-        report.add(batch.report())
+    for shard in shards:
+        report.add(shard.report())
     num_distinct = 0
     for width in recipe.widths:
-        counts = sum_counts(width_folder(batch.shard, width) for batch in batches)
+        counts = sum_counts(width_folder(shard.file.parent, width) for shard in shards)
         save_counts(counts, width_folder(folder, width))
         report.pairs[width], num_distinct = int(counts.matrix.sum()), len(counts.texts)
     seconds = {step: round(seconds, 1) for step, seconds in report.seconds.items()}

@@ -6,7 +6,7 @@ Reference: Mou et al. 2016 (POJ-104, 104 problems of an online judge); Ben-Nun e
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -28,8 +28,7 @@ from ncc.learning.training.ranks import all_gather_object, barrier, rank_and_wor
 from ncc.system.files.models import read_tensors
 from ncc.system.files.reading import InputFile, refuse_link_out
 from ncc.system.files.writing import check_folder, write_atomically
-from ncc.system.workers.failures import failure_reason
-from ncc.system.workers.pool import Pool, Task
+from ncc.system.workers.pool import Batch, Pool
 
 BATCH_FILES = 64
 """Programs that are read and cached together, so that a killed reader loses few."""
@@ -129,7 +128,7 @@ def load_programs(
         for chunk, key in zip(chunks, keys, strict=True):
             name = hashlib.sha256(repr((identity, key)).encode()).hexdigest()[:32]
             file = cache / "programs" / name[:2] / f"{name}.safetensors"
-            batches.append(_Batch(variant, abstraction, cache, chunk, file))
+            batches.append(_Batch(chunk, file, _MAX_TIMEOUTS * variant.timeout_s, variant, abstraction, cache))
     rank, world_size = rank_and_world()
     # all have seen what is missing before anything is added
     exists = all_gather_object([batch.file.exists() for batch in batches])
@@ -138,8 +137,7 @@ def load_programs(
         for variant in variants:
             check_compiler(variant)
     tell = progress or (lambda _: None)
-    for done, _ in enumerate(Pool(jobs).run([batch.task() for batch in missing]), len(batches) - len(missing) + 1):
-        tell(f"{done} of {len(batches)} batches of programs compiled and read")
+    Pool(jobs).run(missing, lambda done: tell(f"{done} of programs compiled and read"))
     barrier()
     share_files([batch.file for batch in batches])
     loaded = [batch.load() for batch in batches]
@@ -154,48 +152,30 @@ _Outcome = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class _Batch:
-    """Files that are read together, and the file that holds what was read."""
+class _Batch(Batch):
+    """Programs that are read together, and the file that holds what was read."""
 
     options: CompileOptions
     abstraction: Abstraction
     cache: Path
-    paths: tuple[InputFile, ...]
-    file: Path
 
-    def task(self) -> Task:
-        """Make a task for a pool; compilers end themselves."""
-        seconds = [_MAX_TIMEOUTS * self.options.timeout_s] * len(self.paths)
-        return Task(str(self.file), [str(path) for path in self.paths], self.run, seconds)
+    def read(self, item: InputFile) -> tuple[ProgramTable, str]:
+        """Read a program; the text is the way that it compiled."""
+        if is_ir_path(item):
+            return describe_program(read_module(item, abstraction=self.abstraction)), "IR"
+        ir, way = CachingCompiler.below(self.cache).program_ir(item, self.options)
+        return describe_program(read_module(ir, name=item.path, abstraction=self.abstraction)), way
 
-    def run(self, failed: Mapping[int, str]) -> Generator[None]:
-        """Read the files, yielding after each, and write down what they hold."""
+    def write(self, outcomes: Sequence[tuple[tuple[ProgramTable, str] | None, str | None]]) -> None:
+        """Write the programs, and how each compiled or why it failed."""
         from safetensors.numpy import save
 
-        programs: list[ProgramTable] = []
-        outcomes: list[_Outcome] = []
-        for index, path in enumerate(self.paths):
-            program, outcome = no_program(), ("", failed.get(index, ""))
-            if index not in failed:
-                try:
-                    program, way = self._read(path)
-                    outcome = way, ""
-                except Exception as error:
-                    outcome = "", failure_reason(str(path), error)
-                yield
-            programs.append(program)
-            outcomes.append(outcome)
-        table = concatenate(programs)
+        read = [(*(result or (no_program(), "")), reason or "") for result, reason in outcomes]
+        table = concatenate([program for program, *_ in read])
         arrays = {name: np.asarray(getattr(table, name)) for name in _ARRAYS}
-        for name, values in (("texts", table.texts), ("outcomes", outcomes)):
+        for name, values in (("texts", table.texts), ("outcomes", [outcome for _, *outcome in read])):
             arrays[name] = np.frombuffer(json.dumps(values).encode(), np.uint8)
         write_atomically(self.file, save(arrays))
-
-    def _read(self, path: InputFile) -> tuple[ProgramTable, str]:
-        if is_ir_path(path):
-            return describe_program(read_module(path, abstraction=self.abstraction)), "IR"
-        ir, way = CachingCompiler.below(self.cache).program_ir(path, self.options)
-        return describe_program(read_module(ir, name=path.path, abstraction=self.abstraction)), way
 
     def load(self) -> tuple[ProgramTable, list[_Outcome]]:
         """Return what was written down."""

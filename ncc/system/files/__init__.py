@@ -1,1 +1,1 @@
-"""Storage, streams, processes and their limits, ranks: used by every other package, and independent of all tasks."""
+"""Files, their formats, and text for people."""

@@ -1,4 +1,4 @@
-"""Opens what a path means, once and checked: a file, a member of an archive, a pipe, or standard input."""
+"""Opens the content of a path, once and checked: a file, a member of an archive, a pipe, or standard input."""
 
 import os
 import stat
@@ -92,7 +92,7 @@ def _open_inside(path: str, folder: str | os.PathLike[str]) -> int:
 
 
 def is_own_stream(source: str | os.PathLike[str]) -> bool:
-    """Whether a path means something else in every process, so that no worker or compiler can be given it."""
+    """Return True if a path means something else in each process, so that workers and compilers can't open it."""
     return source == STDIN or str(source).startswith(_DESCRIPTORS)
 
 

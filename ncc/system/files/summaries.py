@@ -1,4 +1,4 @@
-"""How a result reads: its answer in fixed columns, then labeled details; as text and as HTML from one description."""
+"""Text and HTML of a result: its answer in fixed columns, then labeled details."""
 
 import textwrap
 from abc import ABC, abstractmethod
@@ -72,7 +72,7 @@ class Summarized(ABC):
 
     @abstractmethod
     def summary(self) -> Summary:
-        """Return what people read of this result."""
+        """Return the answer for people."""
 
     def __str__(self) -> str:
         return self.summary().lines()

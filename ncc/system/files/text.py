@@ -23,7 +23,7 @@ _DURATIONS = (
     (730 * 864e5, 365.25 * 864e5, "years"), (48 * 36e5, 864e5, "days"), (120 * 6e4, 36e5, "h"), (120e3, 6e4, "min"),
     (1e3, 1e3, "s"), (1, 1, "ms"), (1e-3, 1e-3, "µs"), (0, 1e-6, "ns"),
 )  # fmt: skip
-"""Least ms of a unit, ms in it, its name."""
+"""Minimum in ms, ms per unit, and name of each unit."""
 
 
 def escape_control(text: object, *, lines: bool = True) -> str:

@@ -1,4 +1,4 @@
-"""Whole files or none: written beside and then renamed, in folders that one process writes to at a time."""
+"""Atomic files, which are written beside and then renamed, and locks of folders."""
 
 import errno
 import fcntl

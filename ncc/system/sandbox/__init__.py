@@ -1,1 +1,1 @@
-"""sandbox."""
+"""Confined processes and their limits."""

@@ -146,8 +146,7 @@ class WatchedProcess:
         if self._owner != os.getpid():
             self.process.returncode = 0  # it is the parent's to wait for
         else:
-            if grace_s:
-                self.wait(grace_s)
+            self.wait(grace_s)
             self.end()
         self._files.close()
 

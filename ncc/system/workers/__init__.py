@@ -1,1 +1,1 @@
-"""workers."""
+"""Worker processes."""

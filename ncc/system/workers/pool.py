@@ -9,17 +9,20 @@ import math
 import pickle
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ncc.errors import NccError, OutputError
 from ncc.system.sandbox.confine import warn_unconfined
 from ncc.system.sandbox.limits import fair_share
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name
+from ncc.system.workers.failures import failure_reason
 
 ITEM_SECONDS = 300.0
 """Time for reading one file and what is done with it; compilers have their own, which is added."""
@@ -34,18 +37,40 @@ _Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
-class Task:
-    """Items, named in messages, that one worker takes together; ``run`` yields after each, in order."""
+class Batch(ABC):
+    """Items with a ``path`` that one worker reads one by one, and the file that it makes of them."""
 
-    name: str
-    items: Sequence[str]
-    run: Callable[[Mapping[int, str]], Generator[None]]
-    """Called in a worker with index → reason of items to leave out; what follows the items writes the result."""
-    seconds: Sequence[float]
-    """For each item, beyond the pool's."""
+    items: Sequence[Any]
+    file: Path
+    seconds: float
+    """For an item, beyond the pool's."""
+
+    @abstractmethod
+    def read(self, item: Any) -> Any:
+        """Read an item; called in a worker, as is `write`."""
+
+    @abstractmethod
+    def write(self, outcomes: Sequence[tuple[Any, str | None]]) -> None:
+        """Write the file: for each item what was read, or None and the reason."""
+
+    def run(self, failed: Mapping[int, str]) -> Generator[None]:
+        """Read the items, yielding after each, except those that failed before (index → reason), and write the file."""
+        outcomes: list[tuple[Any, str | None]] = []
+        for index, item in enumerate(self.items):
+            result, reason = None, failed.get(index)
+            if index not in failed:
+                try:
+                    result = self.read(item)
+                except MemoryError:  # the pool tries the item alone
+                    raise
+                except Exception as error:
+                    reason = failure_reason(item.path, error)
+                yield
+            outcomes.append((result, reason))
+        self.write(outcomes)
 
     def run_alone(self, index: int) -> None:
-        """Run one item and nothing that follows the items."""
+        """Read one item and write nothing."""
         next(self.run({other: "" for other in range(len(self.items)) if other != index}))
 
 
@@ -163,35 +188,39 @@ class Pool:
                     yield ahead.popleft()
             yield from ahead
 
-    def run(self, tasks: Sequence[Task]) -> Generator[None]:
-        """Run tasks, yielding after each; closes the pool."""
+    def run(self, batches: Sequence[Batch], progress: Callable[[str], None] | None = None) -> None:
+        """Run the batches whose files are missing; closes the pool."""
+        missing = [batch for batch in batches if not batch.file.exists()]
         with self:
-            for future in as_completed([self._threads.submit(self._run, task) for task in tasks]):
+            futures = [self._threads.submit(self._run, batch) for batch in missing]
+            for done, future in enumerate(as_completed(futures), len(batches) - len(missing) + 1):
                 future.result()
-                yield
+                if progress:
+                    progress(f"{done} of {len(batches)} batches")
 
-    def _run(self, task: Task) -> None:
-        """Run a task until it ends; the first item that was not answered is to blame if it fails alone or again."""
+    def _run(self, batch: Batch) -> None:
+        """Run a batch until it ends; the first item that was not answered is to blame if it fails alone or again."""
         failed: dict[int, str] = {}
         suspects: set[int] = set()
+        seconds = self._seconds + batch.seconds
         while True:
-            rest = [index for index in range(len(task.items)) if index not in failed]
-            seconds = [self._seconds + task.seconds[index] for index in rest]
-            reply = self._ask(task.name, (task.run, (failed,), {}), seconds)
+            rest = [index for index in range(len(batch.items)) if index not in failed]
+            reply = self._ask(str(batch.file), (batch.run, (failed,), {}), [seconds] * len(rest))
             if reply.kind == "result":
                 return
             if isinstance(reply.value, NccError):
                 raise reply.value
             index = rest[reply.num_items] if reply.num_items < len(rest) else -1
             if index < 0 and index in suspects:
-                raise NccError(f"{task.name}: {reply.value}, twice, after its last file; {_RESUME}")
+                raise NccError(f"{batch.file}: {reply.value}, twice, after its last file; {_RESUME}")
+            path = batch.items[index].path
             if index >= 0 and reply.kind != "late" and index not in suspects:
-                reply = self._ask(task.items[index], (task.run_alone, (index,), {}), [seconds[reply.num_items]])
+                reply = self._ask(path, (batch.run_alone, (index,), {}), [seconds])
                 if isinstance(reply.value, OutputError):
                     raise reply.value
             suspects.add(index)
             if index >= 0 and reply.kind != "result":
-                failed[index] = f"{task.items[index]}: {reply.value}"
+                failed[index] = f"{path}: {reply.value}"
 
     def _ask(self, name: str, request: tuple[Any, ...], seconds: Sequence[float]) -> _Reply:
         """Ask an idle worker, or a new one, which is ended unless it is idle afterwards."""

@@ -5,8 +5,7 @@ Files are cut into shards in a fixed order, and come back in that order, so that
 
 import hashlib
 import shutil
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,47 +14,30 @@ from msgspec import msgpack
 from ncc.errors import AssetError
 from ncc.system.files.reading import InputFile
 from ncc.system.files.writing import write_atomically
-from ncc.system.workers.failures import failure_reason
-from ncc.system.workers.pool import Pool, Task
+from ncc.system.workers.pool import Batch, Pool
 
 SHARD_FILES = 32
 
 
 @dataclass(frozen=True)
-class _Shard:
-    """Files that are worked on together, and the file that holds the answers."""
-
-    files: Sequence[InputFile]
+class _Shard(Batch):
     work: Callable[[InputFile], bytes]
-    path: Path
 
-    def task(self, seconds: float) -> Task:
-        return Task(str(self.path), [str(file) for file in self.files], self.run, [seconds] * len(self.files))
+    def read(self, item: InputFile) -> bytes:
+        return self.work(item)
 
-    def run(self, failed: Mapping[int, str]) -> Generator[None]:
-        """Work on the files, yielding after each, and write the shard."""
-        outcomes = []
-        for index, file in enumerate(self.files):
-            answer, reason = b"", failed.get(index)
-            if index not in failed:
-                try:
-                    answer = self.work(file)
-                except MemoryError:  # the pool tries the file alone
-                    raise
-                except Exception as error:
-                    reason = failure_reason(str(file), error)
-                yield
-            outcomes.append((answer, reason))
-        write_atomically(self.path, msgpack.encode(outcomes))
+    def write(self, outcomes: Sequence[tuple[bytes | None, str | None]]) -> None:
+        write_atomically(self.file, msgpack.encode(outcomes))
 
-    def outcomes(self) -> list[tuple[bytes, str | None]]:
+    def load(self) -> Iterator[tuple[InputFile, bytes | None, str | None]]:
         try:
-            outcomes = msgpack.decode(self.path.read_bytes(), type=list[tuple[bytes, str | None]])
-            if len(outcomes) != len(self.files):
+            outcomes = msgpack.decode(self.file.read_bytes(), type=list[tuple[bytes | None, str | None]])
+            if len(outcomes) != len(self.items):
                 raise ValueError("answers are missing")
         except (OSError, ValueError) as error:
-            raise AssetError(f"{self.path}: is damaged ({error}); remove it to read it again") from error
-        return outcomes
+            raise AssetError(f"{self.file}: is damaged ({error}); remove it to read it again") from error
+        for item, outcome in zip(self.items, outcomes, strict=True):
+            yield item, *outcome
 
 
 def in_shards(
@@ -67,19 +49,16 @@ def in_shards(
     plan: object,
     seconds: float,
     progress: Callable[[str], None] | None = None,
-) -> Generator[tuple[InputFile, bytes, str | None]]:
-    """Work on files, and yield each in order with the answer, empty if it failed, and the reason if it did."""
+) -> Iterator[tuple[InputFile, bytes | None, str | None]]:
+    """Work on files, and yield each in order with the answer, or None and the reason why it failed."""
     digest = hashlib.sha256(repr((plan, [file.path for file in files], SHARD_FILES)).encode()).hexdigest()[:16]
     for other in folder.iterdir() if folder.is_dir() else ():
         if other.name != digest:  # of another plan
             shutil.rmtree(other, ignore_errors=True)
-    starts = range(0, len(files), SHARD_FILES)
-    shards = [_Shard(files[start : start + SHARD_FILES], work, folder / digest / f"{start:08d}") for start in starts]
-    missing = [shard.task(seconds) for shard in shards if not shard.path.exists()]
-    with closing(Pool(jobs).run(missing)) as run:
-        for done, _ in enumerate(run, len(shards) - len(missing) + 1):
-            if progress:
-                progress(f"{done} of {len(shards)} batches")
+    shards = [
+        _Shard(files[start : start + SHARD_FILES], folder / digest / f"{start:08d}", seconds, work)
+        for start in range(0, len(files), SHARD_FILES)
+    ]
+    Pool(jobs).run(shards, progress)
     for shard in shards:
-        for file, outcome in zip(shard.files, shard.outcomes(), strict=True):
-            yield file, *outcome
+        yield from shard.load()

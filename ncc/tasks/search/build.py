@@ -3,8 +3,8 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from ncc.system.files.reading import STDIN, InputFile, read_input
 from ncc.system.files.writing import check_folder, folder_lock
 from ncc.system.workers.shards import in_shards
 from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index, read_source
-from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, Writer, content_hash, writing
+from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, content_hash, writing
 
 Place = str | os.PathLike[str]
 
@@ -131,10 +131,15 @@ def index(
             seconds=options.timeout_s,
             progress=progress,
         )
-        with closing(outcomes), writing(folder, card) as writer:
+        with writing(folder, card) as writer:
             for file, rows in kept.values() if old else ():
                 writer.add(file, map(old.function, rows), old.vectors[rows.start : rows.stop])
-            failures |= _add(outcomes, prints, writer)
+            for file, answer, reason in outcomes:
+                read = msgpack.decode(answer, type=_FileFunctions) if answer else _FileFunctions([], {}, b"")
+                if reason:
+                    failures[file.path] = reason
+                row = FileRow(file.path, file.folder, prints[file.path], len(read.functions), reason, read.hashes)
+                writer.add(row, read.functions, np.frombuffer(read.vectors, "<f2"))
             if not writer.num_functions:
                 shutil.rmtree(folder / "parts", ignore_errors=True)  # what failed may do better when it is tried again
                 reasons = "".join(f"\n  {reason}" for reason in list(failures.values())[:3])
@@ -169,17 +174,3 @@ def _rows_kept(
             kept[path] = file, rows
         start = rows.stop
     return kept
-
-
-def _add(
-    outcomes: Iterable[tuple[InputFile, bytes, str | None]], prints: Mapping[str, str], writer: Writer
-) -> dict[str, str]:
-    """Write the files that were read; path → reason of those that failed."""
-    failures = {}
-    for file, answer, reason in outcomes:
-        read = msgpack.decode(answer, type=_FileFunctions) if answer else _FileFunctions([], {}, b"")
-        if reason:
-            failures[file.path] = reason
-        row = FileRow(file.path, file.folder, prints[file.path], len(read.functions), reason, read.hashes)
-        writer.add(row, read.functions, np.frombuffer(read.vectors, "<f2"))
-    return failures
