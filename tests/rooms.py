@@ -96,7 +96,7 @@ from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
 from ncc.learning.encoder.pooling import POOLINGS, Pooler, load_encoder, load_pooler, save_encoder
 from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs import labelled as samples
-from ncc.learning.programs.ir_cache import CachingCompiler, file_key
+from ncc.learning.programs.ir_cache import CachingCompiler, file_key, read_compressed
 from ncc.learning.programs.labelled import (
     LabelledFiles,
     ProgramSamples,
@@ -131,7 +131,7 @@ from ncc.system.files.text import (
     parse_bytes,
     parse_items,
 )
-from ncc.system.files.writing import folder_lock, open_atomically, read_compressed, write_atomically, write_compressed
+from ncc.system.files.writing import folder_lock, open_atomically, write_atomically
 from ncc.system.sandbox import confine as confinement
 from ncc.system.sandbox import limits
 from ncc.system.sandbox.confine import (
@@ -144,7 +144,6 @@ from ncc.system.sandbox.confine import (
 )
 from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name
-from ncc.system.workers import shards
 from ncc.system.workers.pool import Pool
 from ncc.tasks.classification.config import NetworkTraining
 from ncc.tasks.classification.head import ClassifierHead

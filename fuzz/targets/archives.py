@@ -13,7 +13,7 @@ from fuzz.folders import put
 from fuzz.mutation import mutate_bytes
 from fuzz.targets import Target
 from ncc.learning.data.archives import extract_archive, iter_members
-from ncc.system.files.writing import read_compressed
+from ncc.learning.programs.ir_cache import read_compressed
 
 __all__ = ["TARGETS"]
 

@@ -1,7 +1,10 @@
 """IR of source files, kept by content: compiled by the first attempt, or by the first way of a program, that works."""
 
+import gzip
 import hashlib
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -14,11 +17,12 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.frontend.snippets import compile_program
 from ncc.system.files.reading import InputFile, read_input
-from ncc.system.files.writing import read_compressed, write_compressed
+from ncc.system.files.writing import write_atomically
 
 Attempts = tuple[tuple[CompileOptions, str | None], ...]
 """Options to try in order, each with a header to put before the file or None; none for a file of IR."""
 
+_MAX_BYTES = 1 << 31
 _COMPILED = 1
 """Raised whenever programs compile differently, so that what is cached is made again."""
 
@@ -75,7 +79,7 @@ class CachingCompiler:
         file = self.cache / name[:2] / f"{name}.ll.gz"
         if not (ir := read_compressed(file)):
             ir = compiled()
-            write_compressed(file, ir)
+            write_atomically(file, gzip.compress(ir, compresslevel=1, mtime=0))  # equal data give equal files
         return ir
 
     def _attempt(self, file: Compilable) -> bytes:
@@ -90,6 +94,16 @@ class CachingCompiler:
                 if attempt == len(file.attempts) - 1:
                     raise
         raise AssertionError("source has at least one attempt")
+
+
+def read_compressed(path: Path, max_bytes: int = _MAX_BYTES) -> bytes | None:
+    """Read a file by gzip; None if it is missing, damaged or empty, or expands to too many bytes."""
+    with suppress(OSError, zlib.error):
+        if path.stat().st_size <= max_bytes:
+            stream = zlib.decompressobj(wbits=zlib.MAX_WBITS + 16)
+            data = stream.decompress(path.read_bytes(), max_bytes + 1)
+            return data if data and stream.eof and not stream.unused_data and len(data) <= max_bytes else None
+    return None
 
 
 def compiled_by(options: CompileOptions) -> Any:

@@ -2,12 +2,10 @@
 
 import errno
 import fcntl
-import gzip
 import os
 import secrets
 import sys
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -16,7 +14,6 @@ from typing import IO
 
 from ncc.errors import OutputError
 
-_MAX_UNCOMPRESSED_BYTES = 1 << 31
 _WAIT_S = 60.0  # as long as another process may take to write a model
 _PAUSE_S = 0.02
 _held: ContextVar[frozenset[str]] = ContextVar("_held", default=frozenset())
@@ -83,21 +80,6 @@ def _output_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputError(f"{path}: can't be written: {error.strerror or error}") from error
-
-
-def write_compressed(path: Path, data: bytes) -> None:
-    """Cache data by gzip; equal data give equal files."""
-    write_atomically(path, gzip.compress(data, compresslevel=1, mtime=0))
-
-
-def read_compressed(path: Path, max_bytes: int = _MAX_UNCOMPRESSED_BYTES) -> bytes | None:
-    """Read what `write_compressed` wrote; None if it is missing, damaged or empty, or expands to too many bytes."""
-    with suppress(OSError, zlib.error):
-        if path.stat().st_size <= max_bytes:
-            stream = zlib.decompressobj(wbits=zlib.MAX_WBITS + 16)
-            data = stream.decompress(path.read_bytes(), max_bytes + 1)
-            return data if data and stream.eof and not stream.unused_data and len(data) <= max_bytes else None
-    return None
 
 
 def check_writable(*paths: Path | None) -> None:

@@ -43,7 +43,7 @@ class Batch(ABC):
     items: Sequence[Any]
     file: Path
     seconds: float
-    """For an item, beyond the pool's."""
+    """Time for an item, and for writing, beyond the pool's."""
 
     @abstractmethod
     def read(self, item: Any) -> Any:
@@ -91,15 +91,15 @@ class _Worker(WatchedProcess):
         self._memory_bytes = memory_bytes
         self.is_new, self.is_idle = True, False
 
-    def ask(self, request: tuple[Any, ...], seconds: Sequence[float]) -> _Reply:
-        """Send a request; each of its replies has its time."""
+    def ask(self, request: tuple[Any, ...], seconds: float) -> _Reply:
+        """Send a request, and wait as long for each of its replies."""
         is_new, self.is_new, self.is_idle = self.is_new, False, False
         if is_new and (ready := self._reply(math.inf))[0] != "ready":
             return _Reply("retry", ready[1], 0)
         with suppress(BrokenPipeError, TimeoutError):  # if it has died, the reply says so
             self.send(pickle.dumps(request), time.monotonic() + _MESSAGE_S)
-        num_items, limits = 0, iter(seconds)
-        while (reply := self._reply(next(limits, math.inf)))[0] == "item":
+        num_items = 0
+        while (reply := self._reply(seconds))[0] == "item":
             num_items += 1
         kind, value = reply
         self.is_idle = kind in ("result", "error")
@@ -163,7 +163,7 @@ class Pool:
 
     def call(self, name: str, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
         """Call a function in a worker; function, arguments and result travel by pickle."""
-        reply = self._ask(name, (function, args, kwargs), [self._seconds])
+        reply = self._ask(name, (function, args, kwargs), self._seconds)
         if reply.kind == "result":
             return cast(_Result, reply.value)
         raise reply.value if reply.kind == "error" else NccError(f"{name}: {reply.value}")
@@ -205,7 +205,7 @@ class Pool:
         seconds = self._seconds + batch.seconds
         while True:
             rest = [index for index in range(len(batch.items)) if index not in failed]
-            reply = self._ask(str(batch.file), (batch.run, (failed,), {}), [seconds] * len(rest))
+            reply = self._ask(str(batch.file), (batch.run, (failed,), {}), seconds)
             if reply.kind == "result":
                 return
             if isinstance(reply.value, NccError):
@@ -215,14 +215,14 @@ class Pool:
                 raise NccError(f"{batch.file}: {reply.value}, twice, after its last file; {_RESUME}")
             path = batch.items[index].path
             if index >= 0 and reply.kind != "late" and index not in suspects:
-                reply = self._ask(path, (batch.run_alone, (index,), {}), [seconds])
+                reply = self._ask(path, (batch.run_alone, (index,), {}), seconds)
                 if isinstance(reply.value, OutputError):
                     raise reply.value
             suspects.add(index)
             if index >= 0 and reply.kind != "result":
                 failed[index] = f"{path}: {reply.value}"
 
-    def _ask(self, name: str, request: tuple[Any, ...], seconds: Sequence[float]) -> _Reply:
+    def _ask(self, name: str, request: tuple[Any, ...], seconds: float) -> _Reply:
         """Ask an idle worker, or a new one, which is ended unless it is idle afterwards."""
         for num_tries in range(_MAX_TRIES):
             with self._lock:

@@ -5,32 +5,33 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import msgpack
 
-from ncc.errors import InputError, InputFileError, NccError, check_positive
+from ncc.errors import AssetError, InputError, InputFileError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.inputs import find_inputs, load_module
 from ncc.learning.embedding.embedding import AnyEmbedding, l2_normalize, save_embedding
-from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_encoder
+from ncc.learning.encoder.pooling import AnyEncoder, load_pooler, save_encoder
 from ncc.system.files.reading import STDIN, InputFile, read_input
-from ncc.system.files.writing import check_folder, folder_lock
-from ncc.system.workers.shards import in_shards
+from ncc.system.files.writing import check_folder, folder_lock, write_atomically
+from ncc.system.workers.pool import Batch, Pool
 from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index, read_source
 from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, content_hash, writing
 
 Place = str | os.PathLike[str]
 
+SHARD_FILES = 32
+"""Files of a shard: what a run that is stopped reads again at most, for each job."""
 
-@lru_cache(maxsize=1)
-def _pooler(pooling: str, embedding: str | None, encoder: str | None) -> Pooler:
-    return load_pooler(pooling, embedding, encoder)
+_pooler = lru_cache(maxsize=1)(load_pooler)
 
 
 def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str | None:
@@ -49,19 +50,37 @@ class _FileFunctions(NamedTuple):
     vectors: bytes
 
 
-def read_functions(
-    file: InputFile, *, pooling: str, embedding: str | None, encoder: str | None, options: CompileOptions
-) -> bytes:
-    """Return the functions of a file, encoded."""
-    pooler = _pooler(pooling, embedding, encoder)
-    module = load_module(file, options=replace(options, debug_lines=True), abstraction=pooler.abstraction)
-    functions = [Function(*row) for row in zip(*function_columns(module).values(), strict=True)]
-    vectors = l2_normalize(pooler.vectors(module, range(module.num_functions))).astype("<f2")
-    hashes = {}
-    for source in {"", *(function.source for function in functions)}:
-        with suppress(NccError, ValueError):  # it is not shown
-            hashes[source] = content_hash(read_source(file.path, source, file.folder))
-    return msgpack.encode(_FileFunctions(functions, hashes, vectors.tobytes()))
+@dataclass(frozen=True)
+class _Shard(Batch):
+    """Files that are read together, and a file that keeps their functions until the index is whole."""
+
+    pooling: str
+    embedding: str | None
+    encoder: str | None
+    options: CompileOptions
+
+    def read(self, item: InputFile) -> _FileFunctions:
+        """Return the functions of a file."""
+        pooler = _pooler(self.pooling, self.embedding, self.encoder)
+        module = load_module(item, options=replace(self.options, debug_lines=True), abstraction=pooler.abstraction)
+        functions = [Function(*row) for row in zip(*function_columns(module).values(), strict=True)]
+        vectors = l2_normalize(pooler.vectors(module, range(module.num_functions))).astype("<f2")
+        hashes = {}
+        for source in {"", *(function.source for function in functions)}:
+            with suppress(NccError, ValueError):  # it is not shown
+                hashes[source] = content_hash(read_source(item.path, source, item.folder))
+        return _FileFunctions(functions, hashes, vectors.tobytes())
+
+    def write(self, outcomes: Sequence[tuple[_FileFunctions | None, str | None]]) -> None:
+        write_atomically(self.file, msgpack.encode(outcomes))
+
+    def load(self) -> list[tuple[InputFile, tuple[_FileFunctions | None, str | None]]]:
+        """Return each file with its functions, or None and the reason why it failed."""
+        try:
+            outcomes = msgpack.decode(self.file.read_bytes(), type=list[tuple[_FileFunctions | None, str | None]])
+            return list(zip(self.items, outcomes, strict=True))
+        except (OSError, ValueError) as error:
+            raise AssetError(f"{self.file}: is damaged ({error}); remove it to read it again") from error
 
 
 def index(
@@ -115,27 +134,17 @@ def index(
             dim=pooler.dim,
             generation=old.card.generation + 1 if old else 1,
         )
-        work = partial(
-            read_functions,
-            pooling=pooler.name,
-            embedding=words and str(folder / words),
-            encoder=encoding and str(folder / encoding),
-            options=options,
-        )
-        outcomes = in_shards(
-            fresh,
-            work,
-            folder / "parts",
-            jobs=jobs,
-            plan=(pooler.id, [prints[file.path] for file in fresh]),
-            seconds=options.timeout_s,
-            progress=progress,
-        )
+        plan = pooler.id, [(file.path, prints[file.path]) for file in fresh], SHARD_FILES
+        parts = folder / "parts" / hashlib.sha256(repr(plan).encode()).hexdigest()[:16]
+        how = pooler.name, words and str(folder / words), encoding and str(folder / encoding), options
+        starts = range(0, len(fresh), SHARD_FILES)
+        shards = [_Shard(fresh[i : i + SHARD_FILES], parts / f"{i:08d}", options.timeout_s, *how) for i in starts]
+        Pool(jobs).run(shards, progress)
         with writing(folder, card) as writer:
             for file, rows in kept.values() if old else ():
                 writer.add(file, map(old.function, rows), old.vectors[rows.start : rows.stop])
-            for file, answer, reason in outcomes:
-                read = msgpack.decode(answer, type=_FileFunctions) if answer else _FileFunctions([], {}, b"")
+            for file, (functions, reason) in chain.from_iterable(shard.load() for shard in shards):
+                read = functions or _FileFunctions([], {}, b"")
                 if reason:
                     failures[file.path] = reason
                 row = FileRow(file.path, file.folder, prints[file.path], len(read.functions), reason, read.hashes)
@@ -143,9 +152,8 @@ def index(
             if not writer.num_functions:
                 shutil.rmtree(folder / "parts", ignore_errors=True)  # what failed may do better when it is tried again
                 reasons = "".join(f"\n  {reason}" for reason in list(failures.values())[:3])
-                raise InputError(
-                    f"{', '.join(map(str, inputs))}: no file has a function, {len(failures)} failed{reasons}"
-                )
+                names = ", ".join(map(str, inputs))
+                raise InputError(f"{names}: no file has a function, {len(failures)} failed{reasons}")
         shutil.rmtree(folder / "parts", ignore_errors=True)
     report = IndexReport(writer.num_functions, len(kept) + len(fresh), len(fresh), len(gone), failures)
     return replace(load_index(output), report=report)

@@ -11,7 +11,7 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, CompileError, InputError, OutputError
-from tests.rooms import IndexCard, Store, content_hash, search_store, shards, source_lines
+from tests.rooms import IndexCard, Store, content_hash, search_store, source_lines
 from tests.rooms import search_build as build
 from tests.support.refuses import refuses
 from tests.tasks.search.conftest import FIND, SUM
@@ -113,12 +113,12 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
     (code / "types.c").unlink()
     seen: list[str] = []
 
-    def read_here(files, work, *_, **options):
-        for file in files:
-            seen.append(Path(file).name)
-            yield file, work(file), None
+    def run_here(_, batches, progress):
+        for batch in batches:
+            seen.extend(Path(file).name for file in batch.items)
+            list(batch.run({}))
 
-    monkeypatch.setattr(build, "in_shards", read_here)
+    monkeypatch.setattr(build.Pool, "run", run_here)
     again = ncc.index(code, folder)
     assert seen == ["b.c", "c.c"]
     assert _names(again) == ["added", "changed", "find", "first_sum"]
@@ -164,7 +164,7 @@ def test_an_index_keeps_the_encoder_that_it_was_given(code, tmp_path):
 
 
 def test_a_build_that_was_stopped_goes_on(code, tmp_path, monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_FILES", 1)
+    monkeypatch.setattr(build, "SHARD_FILES", 1)
     told = []
 
     def stop(line):
