@@ -50,7 +50,7 @@ _IN_PYTHON = Words(is_option=False)
 _TRAINING = {
     "lr_scaling": Words(metavar="sqrt|linear|none"),
     "strategy": Words(metavar="mirrored|central|stale|local"),
-    "compression": Words(metavar="none|fp16|bf16|topk|int8|int4"),
+    "compression": Words(metavar="none|fp16|bf16|topk|int8"),
 }
 EmbeddingOptions = Annotated[EmbeddingConfig, Words(fields=dict.fromkeys(EmbeddingConfig.__dataclass_fields__))]
 EncoderOptions = Annotated[

@@ -32,7 +32,7 @@ def bench_scaling(
     ] = "mirrored",
     compression: Annotated[
         str,
-        Words(metavar="NAMES", help="none, fp16, bf16, topk, int8, int4: how mirrored ranks compress gradients."),
+        Words(metavar="NAMES", help="none, fp16, bf16, topk, int8: how mirrored ranks compress gradients."),
     ] = "none",
     batch_size: Annotated[str, Words(metavar="SIZES", help="Programs per step, in all ranks together.")] = "64",
     hidden: Annotated[

@@ -141,7 +141,7 @@ def bench_scaling(
         folder: Has a folder of programs for each class; default POJ-104.
         world: Numbers of ranks, 1 among them.
         strategy: How ranks share the work: "mirrored", "central", "stale", "local".
-        compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8", "int4".
+        compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8".
         batch_size: Programs of a step, over all ranks.
         hidden: Units of each direction of the LSTM: sizes of the model.
         epochs: Passes over the programs.

@@ -6,7 +6,6 @@ without its variable-length code, for quantization; Karimireddy et al. 2019 ("Er
 al. 2019 ("DoubleSqueeze"), for residuals.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,6 +21,8 @@ TOPK_FRACTION = 0.01
 """Fraction of a gradient's entries that top-k sends, at least one; Lin et al. send a tenth of that."""
 CHUNK = 2048
 """Entries that share a scale: 4 bytes each, 0.2% of the int8 entries. QSGD uses buckets of 512 for 4 bits on images."""
+_LARGEST = 127
+_DTYPES = {"none": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 class Collectives:
@@ -100,124 +101,73 @@ def copy_pieces(flat: Tensor, tensors: Sequence[Tensor]) -> None:
         tensor.copy_(value)
 
 
-class Compressor(ABC):
-    """Sums flat gradients over ranks in fewer bytes."""
-
-    needs_full_gradient = False  # True if entries compete with all others, so that no rows may be left out
-    has_residual = True  # True if the error of one step must be added to the gradient of the next
-
-    def __init__(self, collectives: Collectives) -> None:
-        self.collectives = collectives
-
-    @abstractmethod
-    def all_reduce(self, gradient: Tensor, step: int) -> Tensor:
-        """Replace a flat float32 gradient with its approximate sum, and return this rank's part of the error.
-
-        Over all ranks the sum of errors is the exact sum minus the approximate one. What is not finite was sent, and is
-        not in the error, where it would stay. Steps count from 0.
-        """
+def sum_largest(gradient: Tensor, collectives: Collectives) -> Tensor:
+    """Replace a flat float32 gradient with the sum of all ranks' largest entries; return what was not sent."""
+    num_kept = max(1, int(TOPK_FRACTION * len(gradient)))
+    kept = gradient.abs().topk(num_kept, sorted=False).indices
+    message = torch.cat([gradient[kept].view(torch.int32), kept.to(torch.int32)])  # 8 bytes per entry
+    error = gradient.clone()
+    error[kept] = 0.0
+    gradient.zero_()
+    for received in collectives.all_gather(message):
+        values, positions = received.chunk(2)
+        gradient.index_add_(0, positions, values.view(torch.float32))
+    return error
 
 
-class Rounded(Compressor):
-    """Sends and sums a float type, of 32 bits the gradient itself; ranks send parts of a mean, so sums stay in range.
-
-    The error is not kept.
-    """
-
-    has_residual = False
-
-    def __init__(self, collectives: Collectives, dtype: torch.dtype) -> None:
-        super().__init__(collectives)
-        self._dtype = dtype
-
-    def all_reduce(self, gradient: Tensor, step: int) -> Tensor:  # noqa: ARG002
-        """Sum the rounded entries."""
-        encoded = gradient.to(self._dtype)
-        self.collectives.all_reduce(encoded)
-        gradient.copy_(encoded)
-        return torch.zeros(0)
-
-
-class TopK(Compressor):
-    """Sends the largest entries to each other rank, as values and positions of 8 bytes together."""
-
-    needs_full_gradient = True
-
-    def all_reduce(self, gradient: Tensor, step: int) -> Tensor:  # noqa: ARG002
-        """Gather all messages; the error is what was not sent."""
-        message = self.encode(gradient)
-        error = gradient.clone()
-        error[message.chunk(2)[1]] = 0.0
-        gradient.zero_()
-        for received in self.collectives.all_gather(message):
-            values, positions = received.chunk(2)
-            gradient.index_add_(0, positions, values.view(torch.float32))
-        return error.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
-
-    def encode(self, values: Tensor) -> Tensor:
-        """(2 * k,) int32: the bits of k float32 values, one or more, then their positions."""
-        num_kept = max(1, int(TOPK_FRACTION * len(values)))
-        positions = values.abs().topk(num_kept, sorted=False).indices
-        return torch.cat([values[positions].view(torch.int32), positions.to(torch.int32)])
-
-
-class Quantized(Compressor):
-    """Sends entries as signed integers of 8 or 4 bits, and a float32 scale per chunk.
+def sum_quantized(gradient: Tensor, collectives: Collectives, generator: torch.Generator) -> Tensor:
+    """Replace a flat float32 gradient with its sum over ranks in 8 bits; return this rank's part of the error.
 
     Each rank sums one part of the gradient, which the others send it, and sends the sum to all: as many entries as in a
     ring, rounded twice. Rounding is stochastic, so that it is right on average.
     """
-
-    def __init__(self, collectives: Collectives, bits: int, seed: int) -> None:
-        super().__init__(collectives)
-        self._bits, self._max, self._seed = bits, 2 ** (bits - 1) - 1, seed
-
-    def all_reduce(self, gradient: Tensor, step: int) -> Tensor:
-        """Sum this rank's part and gather the sums; both roundings are in the error."""
-        world_size, rank = self.collectives.world_size, self.collectives.rank
-        seed = np.random.SeedSequence([self._seed, rank, step + 1]).generate_state(1, np.uint64)
-        generator = torch.Generator(gradient.device).manual_seed(int(seed[0]) >> 1)
-        parts = pad(gradient, (0, -len(gradient) % world_size)).view(world_size, -1)
-        size = parts.shape[1]
-        messages = torch.stack([self.encode(part, generator) for part in parts])
-        errors = parts - torch.stack([self.decode(message, size) for message in messages])
-        received = self.collectives.all_to_all(messages)
-        total = torch.stack([self.decode(message, size) for message in received]).sum(dim=0)
-        encoded = self.encode(total, generator)
-        errors[rank] += total - self.decode(encoded, size)
-        sums = [self.decode(message, size) for message in self.collectives.all_gather(encoded)]
-        gradient.copy_(torch.cat(sums)[: len(gradient)])
-        return errors.view(-1)[: len(gradient)].nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
-
-    def encode(self, values: Tensor, generator: torch.Generator) -> Tensor:
-        """uint8: the scales of chunks, then the entries; of 4 bits two per byte, the lower half first."""
-        chunks = pad(values, (0, -len(values) % CHUNK)).view(-1, CHUNK)
-        scale = chunks.abs().amax(dim=1) / self._max
-        exact = chunks / torch.where(scale > 0, scale, 1.0)[:, None]
-        noise = torch.rand(exact.shape, generator=generator, device=values.device)
-        rounded = (exact + noise).floor().clamp(-self._max, self._max)
-        entries = rounded.view(-1)[: len(values)].to(torch.int8)
-        if self._bits == 4:
-            low, high = pad(entries + 8, (0, len(entries) % 2)).view(torch.uint8).view(-1, 2).unbind(dim=1)
-            entries = low | high << 4
-        return torch.cat([scale.view(torch.uint8), entries.view(torch.uint8)])
-
-    def decode(self, message: Tensor, size: int) -> Tensor:
-        """(size,) float32 values of a message."""
-        num_chunks = -(-size // CHUNK)
-        scale = message[: 4 * num_chunks].clone().view(torch.float32)  # aligned to 4 bytes
-        entries = message[4 * num_chunks :]
-        if self._bits == 4:
-            entries = torch.stack([entries & 15, entries >> 4], dim=1).view(-1)[:size]
-        values = (entries.view(torch.int8) - (8 if self._bits == 4 else 0)).float()
-        return (pad(values, (0, -size % CHUNK)).view(-1, CHUNK) * scale[:, None]).view(-1)[:size]
+    world_size, rank = collectives.world_size, collectives.rank
+    parts = pad(gradient, (0, -len(gradient) % world_size)).view(world_size, -1)
+    size = parts.shape[1]
+    messages = torch.stack([_quantize(part, generator) for part in parts])
+    errors = parts - torch.stack([_restore(message, size) for message in messages])
+    received = collectives.all_to_all(messages)
+    total = torch.stack([_restore(message, size) for message in received]).sum(dim=0)
+    encoded = _quantize(total, generator)
+    errors[rank] += total - _restore(encoded, size)
+    sums = [_restore(message, size) for message in collectives.all_gather(encoded)]
+    gradient.copy_(torch.cat(sums)[: len(gradient)])
+    return errors.view(-1)[: len(gradient)]
 
 
-def make_compressor(config: TrainingConfig, collectives: Collectives) -> Compressor:
-    """The compressor that a configuration names."""
+def _quantize(values: Tensor, generator: torch.Generator) -> Tensor:
+    """uint8: the float32 scales of chunks, then the entries as signed integers."""
+    chunks = pad(values, (0, -len(values) % CHUNK)).view(-1, CHUNK)
+    scale = chunks.abs().amax(dim=1) / _LARGEST
+    exact = chunks / torch.where(scale > 0, scale, 1.0)[:, None]
+    noise = torch.rand(exact.shape, generator=generator, device=values.device)
+    entries = (exact + noise).floor().clamp(-_LARGEST, _LARGEST).view(-1)[: len(values)].to(torch.int8)
+    return torch.cat([scale.view(torch.uint8), entries.view(torch.uint8)])
+
+
+def _restore(message: Tensor, size: int) -> Tensor:
+    """(size,) float32 values of a message."""
+    scale, entries = message.split([len(message) - size, size])
+    chunks = pad(entries.view(torch.int8).float(), (0, -size % CHUNK)).view(-1, CHUNK)
+    return (chunks * scale.clone().view(torch.float32)[:, None]).view(-1)[:size]  # the clone is aligned to 4 bytes
+
+
+def sum_compressed(gradient: Tensor, collectives: Collectives, config: TrainingConfig, step: int) -> Tensor | None:
+    """Replace a flat float32 gradient with its sum over ranks, compressed as a configuration says; steps count from 0.
+
+    With error feedback, returns this rank's part of the error: over all ranks the sum of errors is the exact sum minus
+    the approximate one. What is not finite was sent, and is not in the error, where it would stay.
+    """
     if config.compression == "topk":
-        return TopK(collectives)
-    if config.compression in ("int8", "int4"):
-        return Quantized(collectives, int(config.compression[3:]), config.seed)
-    dtypes = {"none": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
-    return Rounded(collectives, dtypes[config.compression])
+        error = sum_largest(gradient, collectives)
+    elif config.compression == "int8":
+        seed = np.random.SeedSequence([config.seed, collectives.rank, step + 1]).generate_state(1, np.uint64)
+        generator = torch.Generator(gradient.device).manual_seed(int(seed[0]) >> 1)
+        error = sum_quantized(gradient, collectives, generator)
+    else:
+        # ranks send parts of a mean, so sums stay in range
+        encoded = gradient.to(_DTYPES[config.compression])
+        collectives.all_reduce(encoded)
+        gradient.copy_(encoded)
+        return None
+    return error.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)

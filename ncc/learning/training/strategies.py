@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch import distributed as dist
 
 from ncc.arrays import Ints
-from ncc.learning.training.compression import Collectives, copy_pieces, flatten, make_compressor, views_like
-from ncc.learning.training.config import TrainingConfig
+from ncc.learning.training.compression import Collectives, copy_pieces, flatten, sum_compressed, views_like
+from ncc.learning.training.config import ERROR_FEEDBACK, TrainingConfig
 
 SparseRows = Callable[[Ints], Mapping[str, Ints]]
 """Samples of a batch → by parameter name, the only rows that can have gradients."""
@@ -55,6 +55,7 @@ class Strategy(ABC):
 
     For each batch the loop calls `rank_batch`, computes the gradient of what it gets, then calls `step`; after an epoch
     `end_epoch`. All ranks do so, even with no samples. Weights and buffers must be equal on all ranks at the start.
+    Gradients are views of one flat tensor, zeros before each backward pass.
     """
 
     is_synchronized = True
@@ -69,12 +70,13 @@ class Strategy(ABC):
         self._model, self._config = model, config
         self._steps_per_epoch, self._sparse_rows = steps_per_epoch, sparse_rows
         self._optimizer = ClippedAdamW(self.parameters, config)
-        self.close()
+        self._gradient = torch.zeros_like(flatten(self.parameters))
+        _bind_gradients(self.parameters, self._gradient)
         self._prepare()
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Allocate what the strategy needs beside the optimizer."""
+        """Allocate what the strategy needs beside the optimizer and the gradient."""
 
     def rank_batch(self, samples: Ints) -> tuple[Ints, int]:
         """This rank's part of a batch, every ``world_size``-th sample, and the number that gradients are means over."""
@@ -124,9 +126,8 @@ class Mirrored(Strategy):
     """
 
     def _prepare(self) -> None:
-        self._compressor = make_compressor(self._config, self.collectives)
-        has_residuals = self._compressor.has_residual and self.collectives.world_size > 1
-        self._residuals = [torch.zeros_like(parameter) for parameter in self.parameters] if has_residuals else []
+        has_residual = self._config.compression in ERROR_FEEDBACK and self.collectives.world_size > 1
+        self._residuals = [torch.zeros_like(parameter) for parameter in self.parameters] if has_residual else []
         self._batch = np.zeros(0, np.int64)
 
     def rank_batch(self, samples: Ints) -> tuple[Ints, int]:
@@ -141,27 +142,25 @@ class Mirrored(Strategy):
 
     @torch.no_grad()
     def _sum_gradients(self) -> None:
-        for parameter in self.parameters:  # a rank without samples has no gradient
-            parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
         sparse: Mapping[str, Ints] = {}
-        if self._sparse_rows and not self._compressor.needs_full_gradient:
+        if self._sparse_rows and self._config.compression != "topk":  # whose entries compete with all others
             sparse = self._sparse_rows(self._batch)
-        rows: list[Tensor | slice] = [
+        rows = [
             torch.from_numpy(sparse[name]).to(parameter.device) if name in sparse else slice(None)
             for name, parameter in self._model.named_parameters()
             if parameter.requires_grad
         ]
-        gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
+        gradients = views_like(self._gradient, self.parameters)
         sent = [gradient[row] for gradient, row in zip(gradients, rows, strict=True)]
-        flat = flatten(sent)
+        total = flatten(sent)
         if self._residuals:
-            flat += flatten([residual[row] for residual, row in zip(self._residuals, rows, strict=True)])
-        error = self._compressor.all_reduce(flat, self.steps)
-        if self._residuals:
+            total += flatten([residual[row] for residual, row in zip(self._residuals, rows, strict=True)])
+        error = sum_compressed(total, self.collectives, self._config, self.steps)
+        for gradient, row, value in zip(gradients, rows, views_like(total, sent), strict=True):
+            gradient[row] = value
+        if error is not None:
             for residual, row, value in zip(self._residuals, rows, views_like(error, sent), strict=True):
                 residual[row] = value
-        for gradient, row, value in zip(gradients, rows, views_like(flat, sent), strict=True):
-            gradient[row] = value
 
     def rank_state(self) -> dict[str, Tensor]:
         """Residuals, flat."""
@@ -184,8 +183,6 @@ class Central(Strategy):
     """
 
     def _prepare(self) -> None:
-        self._flat = flatten(self.parameters).zero_()  # gradients on their way to rank 0, weights on their way back
-        _bind_gradients(self.parameters, self._flat)
         if self.collectives.rank == 0:
             self._stored = flatten(self.parameters).cpu()
             self._stored_gradient = torch.zeros_like(self._stored)
@@ -194,14 +191,14 @@ class Central(Strategy):
             self._optimizer = ClippedAdamW(stored, self._config)
 
     def _step(self, rate: float) -> None:
-        self.collectives.reduce_to_root(self._flat)
+        self.collectives.reduce_to_root(self._gradient)
         if self.collectives.rank == 0:
-            self._stored_gradient.copy_(self._flat)
+            self._stored_gradient.copy_(self._gradient)
             self._optimizer.step(rate)
-            self._flat.copy_(self._stored)
-        self.collectives.broadcast(self._flat)
-        copy_pieces(self._flat, self.parameters)
-        self._flat.zero_()
+            self._gradient.copy_(self._stored)  # weights take the way back
+        self.collectives.broadcast(self._gradient)
+        copy_pieces(self._gradient, self.parameters)
+        self._gradient.zero_()
 
     def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
         """Store the model's weights, too; other ranks have no moments."""
@@ -225,8 +222,6 @@ class Local(Strategy):
 
     def _prepare(self) -> None:
         self._since_average = 0
-        for parameter in self.parameters:  # a rank without samples steps with zeros, and has moments then
-            parameter.grad = torch.zeros_like(parameter)
 
     def rank_batch(self, samples: Ints) -> tuple[Ints, int]:
         """Select this rank's samples, for a separate gradient."""
@@ -285,15 +280,14 @@ class Stale(Strategy):
     """
 
     def _prepare(self) -> None:
-        self._local_grad, self._free = (torch.zeros_like(flatten(self.parameters)) for _ in range(2))
+        self._free = torch.zeros_like(self._gradient)
         self._in_flight: _InFlight | None = None
-        _bind_gradients(self.parameters, self._local_grad)
 
     def _step(self, rate: float) -> None:
-        sent = _InFlight(self._local_grad, rate, self.collectives.all_reduce_async(self._local_grad))
+        sent = _InFlight(self._gradient, rate, self.collectives.all_reduce_async(self._gradient))
         self._apply()
-        self._local_grad, self._in_flight = self._free, sent
-        _bind_gradients(self.parameters, self._local_grad)
+        self._gradient, self._in_flight = self._free, sent
+        _bind_gradients(self.parameters, self._gradient)
 
     def _apply(self) -> None:
         """Apply the gradient in flight, if there is one, which zeros it."""
@@ -308,7 +302,7 @@ class Stale(Strategy):
     def end_epoch(self) -> None:
         """Apply the gradient in flight, too."""
         self._apply()
-        _bind_gradients(self.parameters, self._local_grad)
+        _bind_gradients(self.parameters, self._gradient)
         super().end_epoch()
 
     def state_dict(self) -> State:

@@ -43,7 +43,6 @@ LOOSE: dict[str, dict] = {
     "bf16": {"compression": "bf16"},
     "topk": {"compression": "topk"},
     "int8": {"compression": "int8"},
-    "int4": {"compression": "int4"},
 }
 """Name → options of trainings that come to about the same loss."""
 

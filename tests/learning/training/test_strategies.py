@@ -107,7 +107,6 @@ COMPRESSED = {  # bytes a step
     "bf16": 2 * WEIGHTS,
     "topk": 8 * (WEIGHTS // 100),
     "int8": 2 * ((WEIGHTS + 1) // 2 + 4 * 2),  # a part to the other, and the other part's sum
-    "int4": 2 * ((WEIGHTS + 3) // 4 + 4 * 2),
 }
 
 
