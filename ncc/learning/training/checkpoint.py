@@ -30,7 +30,7 @@ from ncc.system.files.writing import write_atomically
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 
 class EpochRng:
@@ -63,7 +63,7 @@ class TrainProgress:
     precision: Precision
     losses: list[float] = field(default_factory=list)
     step: int = 0
-    loss_sum: float = 0.0  # over the samples of those steps: of all ranks when written; rank 0 has it when read
+    loss_sum: float = 0.0  # over this rank's samples of those steps
     rng: dict[str, Any] | None = None  # `EpochRng.state_dict` of this rank inside the epoch; None at its beginning
 
 
@@ -78,30 +78,30 @@ class Checkpoints:
         self._strategy = strategy
         self._rank, world_size = rank_and_world()
         self._training = asdict(config) | {"samples": num_samples, "ranks": world_size}
-        del self._training["checkpoint_every_s"]  # may change
+        self._every_s: float = self._training.pop("checkpoint_every_s")  # may change
+        self._restart_clock()
 
     def save(self, progress: TrainProgress, rng: EpochRng | None = None) -> None:
         """Write the state of model, strategy and generators; raise OutputError if the file can't be written."""
-        own = {"rng": rng and rng.state_dict(), "strategy": self._strategy.rank_state()}
+        own = {"rng": rng and rng.state_dict(), "loss_sum": progress.loss_sum, "strategy": self._strategy.rank_state()}
         ranks: list[Any] = [own] * self._training["ranks"]
         if len(ranks) > 1:
             dist.gather_object(own, None if self._rank else ranks)
-        if self._rank:
-            return
-        state = {
-            "format_version": FORMAT_VERSION,
-            "training": self._training,
-            "precision": progress.precision.value,
-            "model": self._model.state_dict(),
-            "strategy": self._strategy.state_dict(),
-            "losses": progress.losses,
-            "step": progress.step,
-            "loss_sum": progress.loss_sum,
-            "ranks": ranks,
-        }
-        buffer = io.BytesIO()
-        torch.save(state, buffer)
-        write_atomically(self.path, buffer.getvalue())
+        if self._rank == 0:
+            state = {
+                "format_version": FORMAT_VERSION,
+                "training": self._training,
+                "precision": progress.precision.value,
+                "model": self._model.state_dict(),
+                "strategy": self._strategy.state_dict(),
+                "losses": progress.losses,
+                "step": progress.step,
+                "ranks": ranks,
+            }
+            buffer = io.BytesIO()
+            torch.save(state, buffer)
+            write_atomically(self.path, buffer.getvalue())
+        self._restart_clock()
 
     def load(self, precisions: Sequence[Precision]) -> TrainProgress:
         """Restore model and strategy from the file, if there is one; new trainings get the first precision.
@@ -130,7 +130,7 @@ class Checkpoints:
                 precision=Precision(state["precision"]),
                 losses=convert(state["losses"], Annotated[list[float], Meta(max_length=self._training["epochs"])]),
                 step=convert(state["step"], Annotated[int, Meta(ge=0)]),
-                loss_sum=0.0 if self._rank else float(state["loss_sum"]),
+                loss_sum=float(own["loss_sum"]),
                 rng=own["rng"],
             )
             if progress.rng is not None:  # generators refuse a state now, not in the middle of an epoch
@@ -154,25 +154,13 @@ class Checkpoints:
             logger.info("resumed %s after %d epochs and %d steps", self.path, len(progress.losses), progress.step)
         return progress
 
+    def due(self) -> bool:
+        """True, on all ranks, if a checkpoint inside an epoch is due; called after each step.
 
-class CheckpointClock:
-    """Decides after which steps a checkpoint inside an epoch is due, for all ranks alike.
-
-    Rank 0 broadcasts the decision, and after how many steps it will do so again, so that few steps wait for it.
-    """
-
-    def __init__(self, every_s: float) -> None:
-        self._every_s = every_s
-        self.restart()
-
-    def restart(self) -> None:
-        """Count seconds from now, after a checkpoint."""
-        self._start, self._steps, self._ask_at = time.monotonic(), 0, 1
-
-    def due(self, *, is_synchronized: bool) -> bool:
-        """True if a checkpoint is due; called after each step."""
+        Rank 0 broadcasts the decision, and after how many steps it will do so again, so that few steps wait for it.
+        """
         self._steps += 1
-        if not self._every_s or not is_synchronized or self._steps < self._ask_at:
+        if not self._every_s or not self._strategy.is_synchronized or self._steps < self._ask_at:
             return False
         is_due, pause = broadcast_result(self._decide)
         self._ask_at = self._steps + pause
@@ -183,3 +171,6 @@ class CheckpointClock:
         left = self._every_s - elapsed
         # at most as many steps again, since later ones may take longer
         return left <= 0, min(max(1, int(left * self._steps / max(elapsed, 1e-6))), self._steps)
+
+    def _restart_clock(self) -> None:
+        self._start, self._steps, self._ask_at = time.monotonic(), 0, 1

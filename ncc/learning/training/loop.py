@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from ncc.arrays import Ints
-from ncc.learning.training.checkpoint import CheckpointClock, Checkpoints, EpochRng, TrainProgress
+from ncc.learning.training.checkpoint import Checkpoints, EpochRng, TrainProgress
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.precision import shared_precisions
 from ncc.learning.training.ranks import broadcast_tensors, check_consistent, rank_and_world, sum_over_ranks
@@ -60,9 +60,9 @@ def train(
 
     Several ranks begin with rank 0's weights and end with the same. With the synchronous strategies (mirrored and
     central) these are those of one process up to rounding, if neither data nor model draw noise and gradients are not
-    compressed. Given a ``checkpoint`` file, on all ranks or none, a run that finds it resumes:
-    one process ends with the bits that it would have had without the stop, as many ranks as before with the same up to
-    rounding. ``progress`` is called with the number of finished epochs and the last one's mean loss.
+    compressed. Given a ``checkpoint`` file, on all ranks or none, a run of as many ranks that finds it resumes, and on
+    CPUs ends with the bits that it would have had without the stop. ``progress`` is called with the number of finished
+    epochs and the last one's mean loss.
 
     A rank that dies takes the others with it; ``torchrun --max-restarts N`` resumes all (see docs/howto/cluster.md).
     """
@@ -88,8 +88,7 @@ def train(
                 with timer.wall_clock("seconds_in_checkpoints"):
                     done = checkpoints.load(precisions)
             timer.statistics.precision = done.precision.value
-            clock = CheckpointClock(config.checkpoint_every_s if checkpoints else 0.0)
-            run = _Run(model, data, loss, config, strategy, checkpoints, clock, timer, device)
+            run = _Run(model, data, loss, config, strategy, checkpoints, timer, device)
             with done.precision.products():
                 while len(done.losses) < config.epochs:
                     done = run.epoch(done)
@@ -110,7 +109,6 @@ class _Run:
     config: TrainingConfig
     strategy: Strategy
     checkpoints: Checkpoints | None
-    clock: CheckpointClock
     timer: "_PhaseTimer"
     device: torch.device
 
@@ -125,13 +123,15 @@ class _Run:
         for step, samples in enumerate(batches[done.step :], done.step + 1):
             with self.timer.device_clock("seconds_in_steps"):
                 loss_sum += self._step(samples, epoch_rng.rng, autocast)
-            if step < len(batches) and self.clock.due(is_synchronized=self.strategy.is_synchronized):
-                self._save(replace(done, step=step, loss_sum=_over_ranks(loss_sum)), epoch_rng)
-        loss = _over_ranks(loss_sum) / len(self.data)
+            if step < len(batches) and self.checkpoints and self.checkpoints.due():
+                self._save(self.checkpoints, replace(done, step=step, loss_sum=float(loss_sum)), epoch_rng)
+        sum_over_ranks([loss_sum])
+        loss = float(loss_sum) / len(self.data)
         self.timer.collect()
         self.strategy.end_epoch()
         done = TrainProgress(precision=done.precision, losses=[*done.losses, loss])
-        self._save(done)
+        if self.checkpoints:
+            self._save(self.checkpoints, done)
         return done
 
     def _step(self, samples: Ints, rng: np.random.Generator, autocast: torch.autocast) -> Tensor:
@@ -152,11 +152,9 @@ class _Run:
         self.timer.statistics.samples += len(samples)
         return loss_sum
 
-    def _save(self, done: TrainProgress, rng: EpochRng | None = None) -> None:
-        if self.checkpoints:
-            with self.timer.wall_clock("seconds_in_checkpoints"):
-                self.checkpoints.save(done, rng)
-            self.clock.restart()
+    def _save(self, checkpoints: Checkpoints, done: TrainProgress, rng: EpochRng | None = None) -> None:
+        with self.timer.wall_clock("seconds_in_checkpoints"):
+            checkpoints.save(done, rng)
 
 
 class _PhaseTimer:
@@ -199,12 +197,6 @@ class _PhaseTimer:
         setattr(self.statistics, name, getattr(self.statistics, name) + seconds)
         if name == "seconds_in_steps":
             self.statistics.seconds_of_steps.append(seconds)
-
-
-def _over_ranks(value: Tensor) -> float:
-    total = value.clone()
-    sum_over_ranks([total])
-    return float(total)
 
 
 def _to_device(tensor: Tensor, device: torch.device) -> Tensor:

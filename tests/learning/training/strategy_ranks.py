@@ -1,9 +1,10 @@
 """Small trainings by every strategy and compression: each rank writes what its models ended with.
 
 Arguments: the rank, the number of ranks, and a folder where they meet and leave their results; under torchrun the
-strategy of a training one of whose ranks is killed, once, and the folder.
+name of a training one of whose ranks is killed, once, and the folder.
 """
 
+import io
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ from torch import nn
 from ncc.errors import AssetError, InputError
 from tests.rooms import (
     COMPRESSIONS,
+    STRATEGIES,
     TrainingConfig,
     TrainingStatistics,
     broadcast_result,
@@ -47,13 +49,10 @@ LOOSE: dict[str, dict] = {
 """Name → options of trainings that come to about the same loss."""
 
 STOPPED: dict[str, dict] = {
-    "mirrored": {},
-    "central": {"strategy": "central"},
-    "stale": {"strategy": "stale"},
-    "local": {"strategy": "local", "sync_every": 2},
-    **{name: {"compression": name} for name in COMPRESSIONS if name != "none"},
+    **{name: {"strategy": name, "sync_every": 2} for name in STRATEGIES},
+    **{name: {"compression": name} for name in COMPRESSIONS if name != "none"},  # other strategies refuse them
 }
-"""Name → options of trainings, with dropout and noise, that are stopped inside an epoch and go on."""
+"""Name → options of trainings, with dropout and noise, that are stopped and go on."""
 
 EPOCHS = 30
 """Of the loose ones."""
@@ -97,8 +96,12 @@ class Samples:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.stop_at == 0:
             raise StoppedError
+        x, y = self.noisy(samples, rng)
+        return (x,), y
+
+    def noisy(self, samples, rng):
         noise = torch.from_numpy(rng.normal(0, self.noise, (len(samples), 4)).astype(np.float32))
-        return (self.x[samples] + noise,), self.y[samples]
+        return self.x[samples] + noise, self.y[samples]
 
 
 def network(width: int = 64, dropout: float = 0.0) -> nn.Module:
@@ -127,21 +130,48 @@ def loose(options: dict) -> dict:
     return result(network(), Samples(), **({"epochs": EPOCHS, "learning_rate": 1e-2} | options))
 
 
-def noisy(options: dict, checkpoint: Path | None = None, stop_at: int = 0) -> dict:
-    """A few steps with dropout and noise, up to a batch; a checkpoint after each step."""
-    data = Samples(6 * 8, noise=0.1, stop_at=stop_at)  # ranks with parts of every batch, to stop together
-    return result(network(dropout=0.3), data, checkpoint, checkpoint_every_s=1e-9, **options)
+def noisy(kind: str, options: dict, checkpoint: Path, stop_at: int = 0) -> dict:
+    """A few steps with dropout and noise, up to a batch; with what the last checkpoint holds."""
+    # ranks have parts of every batch, to stop together
+    data = KnownWords(noise=0.1, stop_at=stop_at) if kind == "rows" else Samples(6 * 8, noise=0.1, stop_at=stop_at)
+    model = reader(dropout=0.3) if kind == "rows" else network(dropout=0.3)
+    done = result(model, data, checkpoint, **options)
+    content = broadcast_result(checkpoint.read_bytes)  # the first rank has written it, others may be ahead
+    return done | {"checkpoint": torch.load(io.BytesIO(content), weights_only=True)}
 
 
-def resumed(options: dict, checkpoint: Path) -> dict:
-    """The same, stopped in the second epoch, once more in the third, and taken up again."""
-    for stop_at in (9, 7):
+def resumed(kind: str, options: dict, checkpoint: Path) -> dict:
+    """The same, stopped in the second epoch after a step, and in the third after the end of the second."""
+    for seconds in (1e-9, 0.0):
         try:
-            noisy(options, checkpoint, stop_at)
+            noisy(kind, options | {"checkpoint_every_s": seconds}, checkpoint, stop_at=9)
         except StoppedError:
             continue
         raise AssertionError("it was to stop")
-    return noisy(options, checkpoint)
+    return noisy(kind, options, checkpoint)
+
+
+def stopped_cases(folder: Path) -> dict[str, dict]:
+    """Each of `STOPPED` undisturbed and resumed, by kind of data and name."""
+    return {
+        f"{kind}, {name}": {
+            "undisturbed": noisy(kind, options, folder / f"{kind}, {name}.whole"),
+            "resumed": resumed(kind, options, folder / f"{kind}, {name}.stopped"),
+        }
+        for kind in ("dense", "rows")
+        for name, options in STOPPED.items()
+    }
+
+
+def is_same(a: object, b: object) -> bool:
+    """Whether two results, or parts of them, are equal to the byte."""
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return (a.dtype, a.shape, a.numpy().tobytes()) == (b.dtype, b.shape, b.numpy().tobytes())
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(is_same(value, b[key]) for key, value in a.items())
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(is_same, a, b))
+    return type(a) is type(b) and repr(a) == repr(b)
 
 
 def leave(checkpoint: Path) -> None:
@@ -163,16 +193,14 @@ def mixed(rank: int) -> dict:
 class Words(Samples):
     """A few words of a large vocabulary, and a number that they stand for."""
 
-    def __init__(self) -> None:
+    def __init__(self, noise: float = 0.0, stop_at: int = 0) -> None:
+        super().__init__(noise=noise, stop_at=stop_at)
         generator = torch.Generator().manual_seed(0)
         self.x = torch.randint(0, WORDS, (48, 5), generator=generator)
         self.y = torch.randn(48, 1, generator=generator)
 
-    def digest(self):
-        return str(float(self.y.sum()))
-
-    def batch(self, samples, rng):
-        return (self.x[samples],), self.y[samples]
+    def noisy(self, samples, rng):
+        return self.x[samples], self.y[samples] + float(rng.normal(0, self.noise))
 
 
 class KnownWords(Words):
@@ -182,10 +210,11 @@ class KnownWords(Words):
         return {"0.weight": self.x[samples].unique().numpy()}
 
 
-def reader() -> nn.Module:
+def reader(dropout: float = 0.0) -> nn.Module:
     """A table of words, and layers behind it."""
     torch.manual_seed(0)
-    return nn.Sequential(nn.Embedding(WORDS, 16), nn.Flatten(), nn.Linear(80, 8), nn.Tanh(), nn.Linear(8, 1))
+    layers = nn.Flatten(), nn.Linear(80, 8), nn.BatchNorm1d(8) if dropout else nn.Tanh(), nn.Dropout(dropout)
+    return nn.Sequential(nn.Embedding(WORDS, 16), *layers, nn.Linear(8, 1))
 
 
 def tables(data: Samples, **options) -> dict:
@@ -235,8 +264,7 @@ def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
     """Everything, by kind and name; of more than two ranks, what might depend on their number."""
     cases: dict[str, dict] = {
         "exact": {name: exact(options) for name, options in EXACT.items()},
-        "noisy": {name: noisy(options) for name, options in STOPPED.items()},
-        "resumed": {name: resumed(options, folder / f"{name}.pt") for name, options in STOPPED.items()},
+        **stopped_cases(folder),
     }
     if world == 2:
         leave(folder / "stopped.pt")
@@ -253,28 +281,25 @@ KILLED_AT = 9
 """Batch, from 1, before which the last rank dies: the third of the second epoch."""
 
 
-def checkpointed(strategy: str, checkpoint: Path | None = None, killed_at: int = 0) -> dict:
-    """Trains with a checkpoint after each step."""
-    data = Samples(6 * 8, stop_at=killed_at)
-    data.kills = True
-    return result(network(), data, checkpoint, strategy=strategy, checkpoint_every_s=1e-9)
-
-
-def killed_once(strategy: str, folder: Path) -> None:
-    """Trains under torchrun; the first rank writes what it ended with."""
+def killed_once(options: dict, folder: Path) -> None:
+    """Trains under torchrun with a checkpoint after each step, then undisturbed; the first rank writes both results."""
     restarts = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
     with process_group():
         rank, world = rank_and_world()
-        done = checkpointed(strategy, folder / "checkpoint.pt", KILLED_AT * (restarts == 0 and rank == world - 1))
+        data = Samples(6 * 8, noise=0.1, stop_at=KILLED_AT * (restarts == 0 and rank == world - 1))
+        data.kills = True
+        options = options | {"checkpoint_every_s": 1e-9}
+        resumed = result(network(dropout=0.3), data, folder / "checkpoint.pt", **options)
+        undisturbed = result(network(dropout=0.3), data, **options)
     if rank == 0:
-        torch.save(done | {"restarts": restarts}, folder / "done.pt")
+        torch.save({"resumed": resumed, "undisturbed": undisturbed, "restarts": restarts}, folder / "done.pt")
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
     warnings.simplefilter("error", FutureWarning)
     if "TORCHELASTIC_RESTART_COUNT" in os.environ:
-        killed_once(sys.argv[1], Path(sys.argv[2]))
+        killed_once(STOPPED[sys.argv[1]], Path(sys.argv[2]))
         sys.exit()
     rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
