@@ -43,6 +43,8 @@ def extend_embedding(
     ``induced_cosine``, the mean cosine of known words' vectors with what the map predicts for them in ten folds.
     """
     from scipy.sparse import csr_matrix
+    from sklearn.linear_model import RidgeCV
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
     if abstraction not in (None, embedding.abstraction):
         raise InputError("the corpus and the embedding abstract statements differently")
@@ -63,12 +65,17 @@ def extend_embedding(
     subwords = _subword_features(vocabulary.words, vectors, old)
     weight = np.sqrt(count).astype(np.float32)
     around = csr_matrix((weight, (center, context)), shape=(len(vectors), len(vectors)))
-    cosine = 0.0
+    ridge = RidgeCV(alphas=_PENALTIES)
+
+    def features(rows: Ints) -> Floats32:
+        return np.hstack([l2_normalize(around[rows] @ vectors), subwords[rows]])
+
+    folds = PredefinedSplit(np.random.default_rng(204).permutation(shared) % _NUM_FOLDS)
+    held_out = l2_normalize(cross_val_predict(ridge, features(inducing), vectors[inducing], cv=folds))
+    cosine = float((held_out * vectors[inducing]).sum(axis=1).mean())
     for _ in range(2):  # the second time with the new words among the contexts
-        features = np.hstack([l2_normalize(around @ vectors), subwords])
-        if not cosine:
-            cosine = _held_out_cosine(features[inducing], vectors[inducing])
-        vectors[induced] = l2_normalize(_predict(features[inducing], vectors[inducing], features[induced]))
+        ridge.fit(features(inducing), vectors[inducing])
+        vectors[induced] = l2_normalize(ridge.predict(features(induced)))
     vectors = compose_missing(vocabulary, vectors)
     vectors[old] = embedding.vectors
     entry = {
@@ -101,33 +108,9 @@ def _subword_features(words: tuple[str, ...], vectors: Floats32, old: Ints) -> F
     from scipy.sparse import csr_matrix
 
     entries = subword_matrix(words).tocoo()
-    is_old = np.zeros(len(words), bool)
-    is_old[old] = True
-    has = csr_matrix((entries.data * is_old[entries.row], (entries.col, entries.row)), shape=entries.shape[::-1])
-    total, weight = has @ vectors, np.asarray(has.sum(axis=1)).ravel()
-    sums = np.zeros_like(vectors)
-    for chunk in np.array_split(np.arange(entries.nnz), max(entries.nnz >> 14, 1)):
-        word, part, weights = entries.row[chunk], entries.col[chunk], entries.data[chunk]
-        own = weights * is_old[word]
-        left = np.maximum(weight[part] - own, 1e-6)
-        mean = (total[part] - own[:, None] * vectors[word]) / left[:, None]
-        np.add.at(sums, word, weights[:, None] * mean * (left > 1e-3)[:, None])
-    return l2_normalize(sums)
-
-
-def _predict(features: Floats32, vectors: Floats32, queries: Floats32) -> Floats32:
-    """Vectors that a ridge regression from features to vectors predicts for other features."""
-    from sklearn.linear_model import RidgeCV
-
-    predicted = RidgeCV(alphas=_PENALTIES).fit(features, vectors).predict(queries)
-    return np.asarray(predicted, np.float32)
-
-
-def _held_out_cosine(features: Floats32, vectors: Floats32) -> float:
-    """Mean cosine of known vectors with predictions of a map fitted on the other folds."""
-    fold = np.random.default_rng(204).permutation(len(features)) % _NUM_FOLDS
-    predicted = np.zeros_like(vectors)
-    for index in range(_NUM_FOLDS):
-        out = fold == index
-        predicted[out] = l2_normalize(_predict(features[~out], vectors[~out], features[out]))
-    return float((predicted * vectors).sum(axis=1).mean())
+    own = entries.data * np.isin(entries.row, old)
+    has = csr_matrix((own, (entries.col, entries.row)), shape=entries.shape[::-1])
+    left = np.asarray(has.sum(axis=1)).ravel()[entries.col] - own
+    share = np.where(left > 1e-3, entries.data / np.maximum(left, 1e-3), 0)
+    others = csr_matrix((share, (entries.row, entries.col)), shape=entries.shape) @ (has @ vectors)
+    return l2_normalize(others - np.bincount(entries.row, share * own, len(words))[:, None] * vectors)

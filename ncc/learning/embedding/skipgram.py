@@ -91,10 +91,12 @@ class WeightedPairs:
     """(num_pairs,) pairs of words sorted by center, with weights that add up to 1, and (num_words,) marginals."""
 
     def __init__(self, center: Ints32, context: Ints32, weight: Floats, marginal: Floats) -> None:
+        from scipy.sparse import csr_array
+
         self.center, self.context, self.weight, self.marginal = center, context, weight, marginal
-        self.start = np.searchsorted(center, np.arange(len(marginal) + 1))
         self.centers = np.flatnonzero(marginal > 0)
-        self._on_device: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
+        columns = weight.astype(np.float32), context, np.searchsorted(center, np.arange(len(marginal) + 1))
+        self._matrix = csr_array(columns, shape=(len(marginal), len(marginal)))
 
     @classmethod
     def from_counts(
@@ -117,24 +119,17 @@ class WeightedPairs:
 
     def tile(self, centers: Ints, device: str) -> "_Tile":
         """All pairs of some centers, on a device."""
-        if device not in self._on_device:
-            arrays = self.context, self.weight.astype(np.float32)
-            self._on_device[device] = torch.tensor(arrays[0], device=device), torch.tensor(arrays[1], device=device)
-        contexts, weights = self._on_device[device]
-        length = self.start[centers + 1] - self.start[centers]
-        num_pairs, skipped = int(length.sum()), self.start[centers] - (np.cumsum(length) - length)
-        rows, lengths, before = (torch.from_numpy(array).to(device) for array in (centers, length, skipped))
-        row = torch.repeat_interleave(lengths, output_size=num_pairs)
-        position = torch.arange(num_pairs, device=device) + before[row]
-        marginal = torch.from_numpy(self.marginal[centers]).float().to(device)
-        return _Tile(rows, row, contexts[position].long(), weights[position], marginal)
+        rows = self._matrix[centers]
+        row = np.repeat(np.arange(len(centers)), np.diff(rows.indptr))
+        marginal = self.marginal[centers].astype(np.float32)
+        arrays = row, rows.indices.astype(np.int64), rows.data, marginal
+        return _Tile(*(torch.from_numpy(array).to(device) for array in arrays))
 
 
 @dataclass(frozen=True, eq=False)
 class _Tile:
-    """Rows of the count matrix: (n,) center words, (num_pairs,) rows, contexts and weights, (n,) marginals."""
+    """Rows of the count matrix: (num_pairs,) rows, contexts and weights of pairs, and (n,) marginals of centers."""
 
-    rows: torch.Tensor
     row: torch.Tensor
     context: torch.Tensor
     weight: torch.Tensor
@@ -146,23 +141,10 @@ class _Tile:
         return replace(self, row=self.row[mask], context=self.context[mask] - words.start, weight=self.weight[mask])
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Tiling:
-    """Division of a softmax over all words among tiles of words and among ranks, and its precision."""
-
-    low: bool = False  # products in bfloat16, with sums in float32; CUDA devices only
-    world_size: int = 1
-
-    def parts(self, num_words: int) -> list[slice]:
-        """All context words in parts of nearly equal size."""
-        num_parts = -(-num_words // COLUMNS)
-        return [slice(num_words * i // num_parts, num_words * (i + 1) // num_parts) for i in range(num_parts)]
-
-    def product(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-        """Product of two float32 matrices, in float32."""
-        if not self.low:
-            return left @ right
-        return torch.mm(left.bfloat16(), right.bfloat16(), out_dtype=torch.float32)
+def _parts(num_words: int) -> list[slice]:
+    """All context words in parts of nearly equal size."""
+    num_parts = -(-num_words // COLUMNS)
+    return [slice(num_words * i // num_parts, num_words * (i + 1) // num_parts) for i in range(num_parts)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,27 +157,25 @@ class _Softmax:
     exp_logits: torch.Tensor  # (n, words) these exponentials for the last part of the words
 
     @classmethod
-    def of(cls, tile: _Tile, u: torch.Tensor, contexts: torch.Tensor, tiling: _Tiling) -> "_Softmax":
-        """Compute one pass over all context words for (n, dim) center vectors."""
+    def of(cls, tile: _Tile, u: torch.Tensor, contexts: torch.Tensor, world_size: int = 1) -> "_Softmax":
+        """Compute one pass over the context words of all ranks for (n, dim) center vectors."""
         max_logit, total = torch.full_like(u[:, :1], -torch.inf), torch.zeros_like(u[:, :1])
         observed = torch.zeros((), device=u.device)
         exp_logits = max_logit
-        parts = tiling.parts(len(contexts))
-        for part in parts:
-            pairs = tile if len(parts) == 1 else tile.within(part)
-            logits = tiling.product(u, contexts[part].T)
+        for part in _parts(len(contexts)):
+            pairs = tile.within(part)
+            logits = u @ contexts[part].T
             observed = observed + (pairs.weight * logits[pairs.row, pairs.context]).sum()
             before, max_logit = max_logit, torch.maximum(max_logit, logits.amax(dim=1, keepdim=True))
             exp_logits = logits.sub_(max_logit).exp_()
             total = total * (before - max_logit).exp() + exp_logits.sum(dim=1, keepdim=True)
         top, whole = max_logit, total
-        if tiling.world_size > 1:
-            sizes = [len(u)] * tiling.world_size
-            gathered = all_gather_rows(torch.cat([max_logit, total], dim=1), sizes)
-            gathered = gathered.view(tiling.world_size, len(u), 2)
+        if world_size > 1:
+            gathered = all_gather_rows(torch.cat([max_logit, total], dim=1), [len(u)] * world_size)
+            gathered = gathered.view(world_size, len(u), 2)
             top = gathered[:, :, :1].amax(dim=0)
             whole = (gathered[:, :, 1:] * (gathered[:, :, :1] - top).exp()).sum(dim=0)
-        loss = (tile.marginal * (top + whole.log())[:, 0]).sum() / tiling.world_size - observed
+        loss = (tile.marginal * (top + whole.log())[:, 0]).sum() / world_size - observed
         return cls(loss, max_logit, (max_logit - top).exp() / whole, exp_logits)
 
 
@@ -204,34 +184,9 @@ def skipgram_loss(pairs: WeightedPairs, vectors: Floats32, contexts: Floats32, d
     u, v = (torch.from_numpy(table).to(device) for table in (vectors, contexts))
     total = torch.zeros((), dtype=torch.float64, device=device)
     for start in range(0, len(pairs.centers), ROWS):
-        tile = pairs.tile(pairs.centers[start : start + ROWS], device)
-        total += _Softmax.of(tile, u[tile.rows], v, _Tiling()).loss
+        centers = pairs.centers[start : start + ROWS]
+        total += _Softmax.of(pairs.tile(centers, device), u[torch.from_numpy(centers)], v).loss
     return float(total)
-
-
-def _add_gradients(
-    tile: _Tile,
-    vectors: torch.Tensor,
-    contexts: torch.Tensor,
-    gradient: torch.Tensor,
-    context_gradient: torch.Tensor,
-    tiling: _Tiling,
-) -> torch.Tensor:
-    """Add the gradients of a tile, computed by hand so that only one matrix of logits is held; return its loss."""
-    u = vectors[tile.rows]
-    softmax = _Softmax.of(tile, u, contexts, tiling)
-    parts = tiling.parts(len(contexts))
-    for part in reversed(parts):  # the last part's exponentials are at hand, others are computed again
-        exp_logits = softmax.exp_logits
-        if part is not parts[-1]:
-            exp_logits = tiling.product(u, contexts[part].T).sub_(softmax.max_logit).exp_()
-        # d loss / d logits = marginal * softmax - counts, written over the logits
-        slope = exp_logits.mul_(tile.marginal[:, None] * softmax.scale)
-        pairs = tile if len(parts) == 1 else tile.within(part)
-        slope.index_put_((pairs.row, pairs.context), -pairs.weight, accumulate=True)
-        gradient.index_add_(0, tile.rows, tiling.product(slope, contexts[part]))
-        context_gradient[part] += tiling.product(slope.T, u)
-    return softmax.loss
 
 
 class _Model:
@@ -252,6 +207,7 @@ class _Model:
 
         tables = matrix(len(words), 1.0), matrix(len(words), 0.1 if config.subwords else 1.0)
         self.contexts, self.words = (table[self._rank :: self._world_size].contiguous().to(device) for table in tables)
+        self.contexts.grad, self.words.grad = torch.zeros_like(self.contexts), torch.zeros_like(self.words)
         groups = [{"params": [self.contexts]}, {"params": [self.words]}]
         self.subwords = None
         if config.subwords:
@@ -259,11 +215,7 @@ class _Model:
             self.subwords = matrix(self._has.shape[1], 1.0).to(device)
             groups[1]["weight_decay"] = config.word_decay  # type: ignore[assignment]
             groups.append({"params": [self.subwords]})
-        has_bfloat16 = device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False)
-        self._tiling = _Tiling(low=has_bfloat16, world_size=self._world_size)
         self._optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=0.0, fused=True)
-        for group in groups:
-            group["params"][0].grad = torch.zeros_like(group["params"][0])
         self._num_steps = 0
 
     def _by_rank(self, words: Ints) -> Ints:
@@ -284,18 +236,20 @@ class _Model:
     def step(self, centers: Ints) -> float:
         """Take one step on center words; return their part of the loss."""
         centers = self._by_rank(centers)
+        assert self.contexts.grad is not None and self.words.grad is not None
         with torch.no_grad():
             vectors = self._vectors(centers)
-            gradient, context_gradient = torch.zeros_like(vectors), _zeroed_grad(self.contexts)
+            gradient = torch.zeros_like(vectors)
+            self.contexts.grad.zero_()
             loss = torch.zeros(1, dtype=torch.float64, device=self.device)
             for start in range(0, len(centers), ROWS):
-                tile = self._pairs.tile(centers[start : start + ROWS], self.device)
-                tile = replace(tile, rows=torch.arange(start, start + len(tile.rows), device=self.device))
-                loss += _add_gradients(tile, vectors, self.contexts, gradient, context_gradient, self._tiling)
+                rows = slice(start, start + ROWS)
+                tile = self._pairs.tile(centers[rows], self.device)
+                loss += self._add_gradients(tile, vectors[rows], gradient[rows], self.contexts.grad)
             sum_over_ranks((gradient, loss))
             mine = centers % self._world_size == self._rank
             word_rows = torch.from_numpy(centers[mine] // self._world_size)
-            _zeroed_grad(self.words)[word_rows] = gradient[torch.from_numpy(mine)]
+            self.words.grad.zero_()[word_rows] = gradient[torch.from_numpy(mine)]
             if self.subwords is not None:
                 has = _rows(self._has, centers, self.device)
                 self.subwords.grad = torch.sparse.mm(has.t().coalesce(), gradient)
@@ -306,6 +260,24 @@ class _Model:
         self._optimizer.step()
         self._num_steps += 1
         return float(loss)
+
+    def _add_gradients(
+        self, tile: _Tile, u: torch.Tensor, gradient: torch.Tensor, context_gradient: torch.Tensor
+    ) -> torch.Tensor:
+        """Add a tile's gradients, computed by hand so that only one matrix of logits is held; return its loss."""
+        softmax = _Softmax.of(tile, u, self.contexts, self._world_size)
+        last, *others = reversed(_parts(len(self.contexts)))
+        for part in (last, *others):  # the last part's exponentials are at hand, others are computed again
+            exp_logits = softmax.exp_logits
+            if part is not last:
+                exp_logits = (u @ self.contexts[part].T).sub_(softmax.max_logit).exp_()
+            # d loss / d logits = marginal * softmax - counts, written over the logits
+            slope = exp_logits.mul_(tile.marginal[:, None] * softmax.scale)
+            pairs = tile.within(part)
+            slope.index_put_((pairs.row, pairs.context), -pairs.weight, accumulate=True)
+            gradient += slope @ self.contexts[part]
+            context_gradient[part] += slope.T @ u
+        return softmax.loss
 
     @torch.no_grad()
     def numpy(self) -> tuple[Floats32, Floats32]:
@@ -322,8 +294,3 @@ def _rows(has: "csr_array", words: Ints, device: str) -> torch.Tensor:
     rows = has[words].tocoo()
     entries, weight = torch.from_numpy(np.stack([rows.row, rows.col]).astype(np.int64)), torch.from_numpy(rows.data)
     return torch.sparse_coo_tensor(entries, weight, rows.shape, check_invariants=False).to(device).coalesce()
-
-
-def _zeroed_grad(matrix: torch.Tensor) -> torch.Tensor:
-    assert matrix.grad is not None
-    return matrix.grad.zero_()
