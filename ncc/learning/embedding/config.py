@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ncc.errors import InputError
+from ncc.learning.training.config import check_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +41,8 @@ class EmbeddingConfig:
     seed: int = 204
 
     def __post_init__(self) -> None:
-        for name in ("context_width", "min_count", "dim", "epochs", "steps_per_epoch", "num_pairs"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; expected 1 or more")
-        for name in ("subsample", "word_decay"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} is {getattr(self, name)}; expected 0 or more")
-        if self.learning_rate <= 0:
-            raise InputError(f"learning_rate is {self.learning_rate}; expected a number above 0")
-        if self.engine not in ("exact", "gensim"):
-            raise InputError(f"engine is {self.engine!r}; expected exact or gensim")
+        numbers = "context_width", "min_count", "dim", "epochs", "steps_per_epoch", "num_pairs"
+        check_fields(self, "1 or more", lambda number: number >= 1, *numbers)
+        check_fields(self, "0 or more", lambda number: number >= 0, "subsample", "word_decay")
+        check_fields(self, "a number above 0", lambda number: number > 0, "learning_rate")
+        check_fields(self, "exact or gensim", ("exact", "gensim").__contains__, "engine")

@@ -6,10 +6,11 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta
 
 from ncc.errors import InputError
-from ncc.learning.training.config import TrainingConfig
+from ncc.learning.training.config import TrainingConfig, check_fields
 
 Pooling = Literal["last", "mean", "max", "attention"]
 Norm = Literal["batch", "layer"]
+_FRACTION = "at least 0 and below 1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +31,10 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         """Check sizes and names."""
-        _check_least(self, hidden=1, layers=1, buckets=0, memory=2)
-        _check_shares(self, "dropout", "last_dropout", "word_dropout")
+        check_fields(self, "1 or more", lambda number: number >= 1, "hidden", "layers")
+        check_fields(self, "0 or more", lambda number: number >= 0, "buckets")
+        check_fields(self, "2 or more", lambda number: number is None or number >= 2, "memory")
+        check_fields(self, _FRACTION, lambda fraction: 0 <= fraction < 1, "dropout", "last_dropout", "word_dropout")
         unknown = set(self.pooling) - set(get_args(Pooling))
         if unknown or not self.pooling or len(set(self.pooling)) < len(self.pooling):
             raise InputError(f"pooling is {self.pooling}; expected some of {', '.join(get_args(Pooling))}, each once")
@@ -57,23 +60,9 @@ class HeadConfig:
 
     def __post_init__(self) -> None:
         """Check sizes and names."""
-        _check_least(self, dense=1)
-        if self.norm not in get_args(Norm):
-            raise InputError(f"norm is {self.norm!r}; expected one of {', '.join(get_args(Norm))}")
-        _check_shares(self, "dropout", "dense_dropout")
-
-
-def _check_least(config: object, **least: int) -> None:
-    for name, number in least.items():
-        value = getattr(config, name)
-        if value is not None and value < number:
-            raise InputError(f"{name} is {value}; expected {number} or more")
-
-
-def _check_shares(config: object, *names: str) -> None:
-    for name in names:
-        if not 0 <= getattr(config, name) < 1:
-            raise InputError(f"{name} is {getattr(config, name)}; expected at least 0 and below 1")
+        check_fields(self, "1 or more", lambda number: number >= 1, "dense")
+        check_fields(self, f"one of {', '.join(get_args(Norm))}", get_args(Norm).__contains__, "norm")
+        check_fields(self, _FRACTION, lambda fraction: 0 <= fraction < 1, "dropout", "dense_dropout")
 
 
 def program_encoder(hidden: int = 128, layers: int = 1, buckets: int = 8192) -> EncoderConfig:
@@ -124,13 +113,11 @@ class EncoderTraining(TrainingConfig):
     def __post_init__(self) -> None:
         """Check ranges, and that ranks see whole batches."""
         super().__post_init__()
-        if self.model not in ("linear", "lstm"):
-            raise InputError(f"model is {self.model!r}; expected linear or lstm")
-        _check_least(self, dim=1, min_df=1, hidden=1, max_length=1, steps_per_epoch=1)
-        if not 0 <= self.function_fraction <= 1:
-            raise InputError(f"function_fraction is {self.function_fraction}; expected 0 to 1")
-        if self.strategy != "mirrored":
-            raise InputError(f"strategy is {self.strategy!r}; a contrast of whole batches needs 'mirrored'")
+        numbers = "dim", "min_df", "hidden", "max_length", "steps_per_epoch"
+        check_fields(self, "1 or more", lambda number: number >= 1, *numbers)
+        check_fields(self, "0 to 1", lambda fraction: 0 <= fraction <= 1, "function_fraction")
+        check_fields(self, "linear or lstm", ("linear", "lstm").__contains__, "model")
+        check_fields(self, "mirrored, for a contrast of whole batches", "mirrored".__eq__, "strategy")
 
     @property
     def encoder(self) -> EncoderConfig:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats32, Ints, offsets
 from ncc.errors import InputError
 from ncc.ir.reader.module import Module
+from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.patterns import BITS, KINDS, PatternCounts, count_patterns
 from ncc.learning.heads.files import ModelFormat, fingerprint
 
@@ -100,11 +101,6 @@ class LinearEncoder:
 
 
 FORMAT: ModelFormat[LinearEncoder] = ModelFormat("linear encoder", 4, LinearEncoder, "ncc train encoder", "encoder")
-
-
-def l2_normalize(rows: Floats32) -> Floats32:
-    """Rows of length 1, rows of zeros unchanged."""
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _SMALLEST)
 
 
 def pattern_values(

@@ -14,8 +14,9 @@ from scipy.sparse import csr_array
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import InputError
+from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.config import EncoderTraining
-from ncc.learning.encoder.linear import Level, LinearEncoder, l2_normalize, pattern_values
+from ncc.learning.encoder.linear import Level, LinearEncoder, pattern_values
 from ncc.learning.encoder.patterns import BITS, PatternCounts
 
 # Chosen on classes 1 to 80 of POJ-104, some of them held out in turn; what is measured, 81 to 104, was not looked at.

@@ -1,7 +1,8 @@
 """Options of the training loop and its strategies, and the statistics of a training."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 from ncc.errors import InputError
 
@@ -20,6 +21,13 @@ LR_SCALINGS = ("sqrt", "linear", "none")
 References: Goyal et al. 2017 ("Accurate, large minibatch SGD"), for the linear rule and warm-up; Malladi et al. 2022
 ("On the SDEs and scaling rules for adaptive gradient algorithms"), for the square root with Adam.
 """
+
+
+def check_fields(config: object, expected: str, is_valid: Callable[[Any], bool], *names: str) -> None:
+    """Raise InputError if a field has an invalid value."""
+    for name in names:
+        if not is_valid(value := getattr(config, name)):
+            raise InputError(f"{name} is {value!r}; expected {expected}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,19 +66,12 @@ class TrainingConfig:
     checkpoint_every_s: float = 60.0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "sync_every"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; expected 1 or more")
-        for name in ("weight_decay", "checkpoint_every_s"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} is {getattr(self, name)}; expected 0 or more")
-        for name in ("learning_rate", "max_grad_norm"):
-            if getattr(self, name) <= 0:
-                raise InputError(f"{name} is {getattr(self, name)}; expected a number above 0")
+        check_fields(self, "1 or more", lambda number: number >= 1, "epochs", "batch_size", "sync_every")
+        check_fields(self, "0 or more", lambda number: number >= 0, "weight_decay", "checkpoint_every_s")
+        check_fields(self, "a number above 0", lambda number: number > 0, "learning_rate", "max_grad_norm")
         names = {"strategy": STRATEGIES, "compression": COMPRESSIONS, "lr_scaling": LR_SCALINGS}
         for name, valid in names.items():
-            if getattr(self, name) not in valid:
-                raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(valid)}")
+            check_fields(self, f"one of {', '.join(valid)}", valid.__contains__, name)
         if self.compression != "none" and self.strategy != "mirrored":
             raise InputError(f"compression {self.compression!r} needs strategy 'mirrored', not {self.strategy!r}")
 
