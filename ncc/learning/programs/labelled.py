@@ -24,7 +24,7 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import cache_folder, extracted
 from ncc.learning.programs.ir_cache import CachingCompiler, check_compiler, compiled_by, file_key
 from ncc.learning.programs.table import ProgramTable, concatenate, describe_program, no_program
-from ncc.learning.training.ranks import all_gather_object, barrier, rank_and_world, share_files
+from ncc.learning.training.ranks import all_gather_object, rank_and_world, share_files
 from ncc.system.files.models import read_tensors
 from ncc.system.files.reading import InputFile, refuse_link_out
 from ncc.system.files.writing import check_folder, write_atomically
@@ -138,7 +138,6 @@ def load_programs(
             check_compiler(variant)
     tell = progress or (lambda _: None)
     Pool(jobs).run(missing, lambda done: tell(f"{done} of programs compiled and read"))
-    barrier()
     share_files([batch.file for batch in batches])
     loaded = [batch.load() for batch in batches]
     samples = _assemble(files, levels, [loaded[i : i + len(chunks)] for i in range(0, len(loaded), len(chunks))])

@@ -81,6 +81,9 @@ class Checkpoints:
         self._every_s: float = self._training.pop("checkpoint_every_s")  # may change
         self._restart_clock()
 
+    def _restart_clock(self) -> None:
+        self._start, self._steps, self._ask_at = time.monotonic(), 0, 1
+
     def save(self, progress: TrainProgress, rng: EpochRng | None = None) -> None:
         """Write the state of model, strategy and generators; raise OutputError if the file can't be written."""
         own = {"rng": rng and rng.state_dict(), "loss_sum": progress.loss_sum, "strategy": self._strategy.rank_state()}
@@ -171,6 +174,3 @@ class Checkpoints:
         left = self._every_s - elapsed
         # at most as many steps again, since later ones may take longer
         return left <= 0, min(max(1, int(left * self._steps / max(elapsed, 1e-6))), self._steps)
-
-    def _restart_clock(self) -> None:
-        self._start, self._steps, self._ask_at = time.monotonic(), 0, 1

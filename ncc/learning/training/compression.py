@@ -147,7 +147,7 @@ def _quantize(values: Tensor, generator: torch.Generator) -> Tensor:
 
 def _restore(message: Tensor, size: int) -> Tensor:
     """(size,) float32 values of a message."""
-    scale, entries = message.split([len(message) - size, size])
+    scale, entries = torch.split(message, [len(message) - size, size])
     chunks = pad(entries.view(torch.int8).float(), (0, -size % CHUNK)).view(-1, CHUNK)
     return (chunks * scale.clone().view(torch.float32)[:, None]).view(-1)[:size]  # the clone is aligned to 4 bytes
 

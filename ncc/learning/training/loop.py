@@ -15,12 +15,13 @@ from typing import Protocol
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch import distributed as dist
 
 from ncc.arrays import Ints
 from ncc.learning.training.checkpoint import Checkpoints, EpochRng, TrainProgress
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.precision import shared_precisions
-from ncc.learning.training.ranks import broadcast_tensors, check_consistent, rank_and_world, sum_over_ranks
+from ncc.learning.training.ranks import check_consistent, rank_and_world, sum_over_ranks
 from ncc.learning.training.strategies import Strategy, make_strategy
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -69,15 +70,16 @@ def train(
     config = config.for_ranks(rank_and_world()[1])
     device = next(model.parameters()).device
     timer = _PhaseTimer(statistics or TrainingStatistics(), device)
-    with timer.wall_clock("seconds_total"):
-        if rank_and_world()[1] > 1:
+    with timer.clock("seconds_total"):
+        if dist.is_initialized():
             shapes = repr([(name, tuple(tensor.shape)) for name, tensor in model.state_dict().items()])
             check_consistent(
                 {name: repr(value) for name, value in asdict(config).items()}
                 | {"torch": torch.__version__, "number of samples": str(len(data)), "samples of digest": data.digest()}
                 | {"weights of shapes": hashlib.sha256(shapes.encode()).hexdigest()[:16]}
             )
-        broadcast_tensors(list(model.state_dict().values()))
+            for tensor in model.state_dict().values():
+                dist.broadcast(tensor, src=0)
         model.train()
         precisions = shared_precisions(device, mixed=config.mixed_precision)
         done = TrainProgress(precision=precisions[0])
@@ -85,7 +87,7 @@ def train(
         with closing(make_strategy(model, config, steps_per_epoch, getattr(data, "sparse_rows", None))) as strategy:
             checkpoints = Checkpoints(checkpoint, model, strategy, config, len(data)) if checkpoint else None
             if checkpoints:
-                with timer.wall_clock("seconds_in_checkpoints"):
+                with timer.clock("seconds_in_checkpoints"):
                     done = checkpoints.load(precisions)
             timer.statistics.precision = done.precision.value
             run = _Run(model, data, loss, config, strategy, checkpoints, timer, device)
@@ -121,7 +123,7 @@ class _Run:
         autocast = done.precision.autocast(self.device)
         loss_sum = torch.tensor(done.loss_sum, dtype=torch.float64, device=self.device)
         for step, samples in enumerate(batches[done.step :], done.step + 1):
-            with self.timer.device_clock("seconds_in_steps"):
+            with self.timer.clock("seconds_in_steps", in_queue=True):
                 loss_sum += self._step(samples, epoch_rng.rng, autocast)
             if step < len(batches) and self.checkpoints and self.checkpoints.due():
                 self._save(self.checkpoints, replace(done, step=step, loss_sum=float(loss_sum)), epoch_rng)
@@ -139,7 +141,7 @@ class _Run:
         rank_samples, num_averaged = self.strategy.rank_batch(samples)
         loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
         if len(rank_samples):
-            with self.timer.device_clock("seconds_in_data"):
+            with self.timer.clock("seconds_in_data", in_queue=True):
                 inputs, targets = self.data.batch(rank_samples, rng)
                 *tensors, target = (_to_device(tensor, self.device) for tensor in (*inputs, targets))
             with autocast:
@@ -153,7 +155,7 @@ class _Run:
         return loss_sum
 
     def _save(self, checkpoints: Checkpoints, done: TrainProgress, rng: EpochRng | None = None) -> None:
-        with self.timer.wall_clock("seconds_in_checkpoints"):
+        with self.timer.clock("seconds_in_checkpoints"):
             checkpoints.save(done, rng)
 
 
@@ -166,24 +168,18 @@ class _PhaseTimer:
         self._pending: list[tuple[str, torch.cuda.Event, torch.cuda.Event]] = []
 
     @contextmanager
-    def wall_clock(self, name: str) -> Iterator[None]:
-        """Add the wall-clock time of the block to the statistic ``name``."""
-        start = time.perf_counter()
-        yield
-        self._add(name, time.perf_counter() - start)
-
-    @contextmanager
-    def device_clock(self, name: str) -> Iterator[None]:
-        """Add the block's time in the GPU's queue, in `collect`; without a GPU its wall-clock time."""
-        if not self._on_gpu:
-            with self.wall_clock(name):
-                yield
-            return
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
-        start.record()
-        yield
-        end.record()
-        self._pending.append((name, start, end))
+    def clock(self, name: str, *, in_queue: bool = False) -> Iterator[None]:
+        """Add the block's wall-clock time to a statistic; ``in_queue`` its time in a GPU's queue, in `collect`."""
+        if in_queue and self._on_gpu:
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+            start.record()
+            yield
+            end.record()
+            self._pending.append((name, start, end))
+        else:
+            start_s = time.perf_counter()
+            yield
+            self._add(name, time.perf_counter() - start_s)
 
     def collect(self) -> None:
         """Wait for the device, and add its times."""

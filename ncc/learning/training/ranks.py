@@ -51,13 +51,6 @@ def sum_over_ranks(tensors: Sequence["torch.Tensor"]) -> None:
             group.all_reduce(tensor)
 
 
-def broadcast_tensors(tensors: Sequence["torch.Tensor"]) -> None:
-    """Replace tensors with those of rank 0."""
-    if group := _group():
-        for tensor in tensors:
-            group.broadcast(tensor, src=0)
-
-
 def all_gather_object(value: T) -> list[T]:
     """Values of all ranks, on all of them."""
     values: list[Any] = [value] * rank_and_world()[1]
@@ -109,13 +102,11 @@ def check_consistent(properties: Mapping[str, str]) -> None:
 
 
 def share_files(paths: Sequence[Path]) -> None:
-    """Send files that some ranks have to those that lack them, if ranks do not share a file system.
-
-    All ranks name the same files in the same order.
-    """
+    """Wait for all ranks, then send files, the same on all, that some have to those that lack them."""
     group = _group()
     if not group:
         return
+    group.barrier()
     existing = all_gather_object([path.exists() for path in paths])
     for path, exists in zip(paths, zip(*existing, strict=True), strict=True):
         if any(exists) and not all(exists):
