@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -44,7 +44,6 @@ class Sequences:
     literal_start: Ints  # (num_words + 1,) offsets into `literal`
     literal: Ints  # bucket of each literal
     max_length: int | None = None  # words of a sequence that are read, from its start; None for all
-    device: str = "cpu"  # where they are kept, and batches are made
 
     @classmethod
     def of(cls, words: Sequence[NDArray[np.integer]]) -> Self:
@@ -77,14 +76,6 @@ class Sequences:
         lengths = np.diff(self.start)
         return lengths if self.max_length is None else np.minimum(lengths, self.max_length)
 
-    @cached_property
-    def _tensors(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Words, literals and their offsets on the device, where all batches are cut from."""
-        words, literals, start = (
-            torch.tensor(array, device=self.device) for array in (self.word, self.literal, self.literal_start)
-        )
-        return words, literals, start
-
     def rows_read(self, rows: Ints) -> tuple[Ints, Ints]:
         """Distinct words of some sequences, and their distinct literals."""
         spans = list(zip(self.start[rows], self.start[rows] + self.lengths[rows], strict=True))
@@ -94,25 +85,18 @@ class Sequences:
 
     def batch(self, rows: Ints, auxiliary: Floats32 | None = None, owner: Ints | None = None) -> SequenceBatch:
         """Some sequences side by side; without an owner each is a sample, without auxiliary numbers there are none."""
-        ends = self.start[rows] + self.lengths[rows]
-        # known on the host, so that no device is waited for
-        num_literals = int((self.literal_start[ends] - self.literal_start[self.start[rows]]).sum())
-        words, literals, literal_start = self._tensors
+        lengths = self.lengths[rows]
+        time = np.arange(lengths.max())
+        inside = time < lengths[:, None]
+        position = np.where(inside, self.start[rows][:, None] + time, 0)
+        first = self.literal_start[position].ravel()
+        counts = np.where(inside, self.literal_start[position + 1] - self.literal_start[position], 0).ravel()
+        literal_start = np.cumsum(counts) - counts
+        literals = self.literal[np.repeat(first - literal_start, counts) + np.arange(counts.sum())]
+        words = np.where(inside, self.word[position], 0).astype(np.int64)
         owner = np.arange(len(rows)) if owner is None else owner
         auxiliary = np.zeros((len(owner), 0), np.float32) if auxiliary is None else auxiliary
-        arrays = self.lengths[rows], self.start[rows], owner, auxiliary
-        lengths, start, owners, numbers = (torch.from_numpy(array).to(self.device) for array in arrays)
-        time = torch.arange(int(self.lengths[rows].max()), device=self.device)
-        inside = time < lengths[:, None]
-        position = torch.where(inside, start[:, None] + time, 0)
-        first = literal_start[position].ravel()
-        counts = torch.where(inside, literal_start[position + 1] - literal_start[position], 0).ravel()
-        offset = counts.cumsum(0) - counts
-        # where the literals of each literal's statement start, and how many of these come before it
-        index = torch.repeat_interleave(first - offset, counts, output_size=num_literals)
-        batch_literals = literals[index + torch.arange(num_literals, device=self.device)]
-        batch_words = torch.where(inside, words[position], 0).long()
-        return SequenceBatch(batch_words, lengths, batch_literals, offset, numbers, owners)
+        return SequenceBatch(*map(torch.from_numpy, (words, lengths, literals, literal_start, auxiliary, owner)))
 
 
 def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row: Ints32 | None = None) -> Sequences:
@@ -160,15 +144,9 @@ class SequenceData:
     def __len__(self) -> int:
         return len(self._target)
 
-    def to(self, device: str) -> Self:
-        """Keep sequences and targets on a device, where batches are then made; returns the data."""
-        self._sequences = replace(self._sequences, device=device)
-        self._target = self._target.to(device)
-        return self
-
     def digest(self) -> str:
         """A hash of all samples."""
-        own = self._auxiliary, self._owner, self._variants, self._target.cpu().numpy()
+        own = self._auxiliary, self._owner, self._variants, self._target.numpy()
         return fingerprint((self._noise, self._batch_by), *self._sequences.arrays, *own)
 
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
@@ -222,7 +200,7 @@ class SequenceData:
         """The network's inputs for some samples, and what it should say."""
         owners, owner = np.unique(self._owner[samples], return_inverse=True)
         inputs = self._sequences.batch(self._drawn[owners], self._auxiliary[samples], owner)
-        return inputs, self._target[torch.from_numpy(samples).to(self._target.device)]
+        return inputs, self._target[torch.from_numpy(samples)]
 
 
 def network_outputs(network: EncoderNetwork, data: SequenceData) -> Floats:

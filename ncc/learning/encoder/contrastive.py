@@ -35,12 +35,10 @@ _TEMPERATURE = 0.1
 class ContrastiveData:
     """Batches of labels, each with two of its sequences."""
 
-    def __init__(
-        self, sequences: Sequences, label: Ints, is_function: Bools, training: EncoderTraining, device: str = "cpu"
-    ) -> None:
+    def __init__(self, sequences: Sequences, label: Ints, is_function: Bools, training: EncoderTraining) -> None:
         """Labels are (n,) classes or functions, `is_function` is (n,); functions and programs share no label."""
-        self._sequences = replace(sequences, max_length=training.max_length, device=device)
-        self._label, self._steps = torch.from_numpy(label).to(device), training.steps_per_epoch
+        self._sequences = replace(sequences, max_length=training.max_length)
+        self._label, self._steps = torch.from_numpy(label), training.steps_per_epoch
         order = np.argsort(label, kind="stable")
         _, first = np.unique(label[order], return_index=True)
         groups = [rows for rows in np.split(order, first[1:]) if len(rows) >= _PER_LABEL]
@@ -57,7 +55,7 @@ class ContrastiveData:
 
     def digest(self) -> str:
         """A hash of all sequences and labels."""
-        return fingerprint((self._numbers, self._steps), *self._sequences.arrays, self._label.cpu().numpy())
+        return fingerprint((self._numbers, self._steps), *self._sequences.arrays, self._label.numpy())
 
     def batches(self, _batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """Draw an epoch's batches, of one size, with a label once in each."""
@@ -74,7 +72,7 @@ class ContrastiveData:
 
     def batch(self, samples: Ints, _rng: np.random.Generator | None = None) -> tuple[tuple[Tensor, ...], Tensor]:
         """The network's inputs for some sequences, and their labels."""
-        return self._sequences.batch(samples)[:4], self._label[torch.from_numpy(samples).to(self._label.device)]
+        return self._sequences.batch(samples)[:4], self._label[torch.from_numpy(samples)]
 
 
 class _Network(nn.Module):
@@ -141,7 +139,7 @@ def fit_contrastive(
     training = training.for_ranks(world_size)
     if training.batch_size < 2 * world_size:
         raise InputError(f"batch_size is {training.batch_size}; expected at least two sequences per rank")
-    data = ContrastiveData(sequences, label, is_function, training, device)
+    data = ContrastiveData(sequences, label, is_function, training)
     torch.manual_seed(training.seed)
     network = _Network(vectors, training).to(device)
     train(network, data, contrastive_loss, training, checkpoint=checkpoint, progress=progress)

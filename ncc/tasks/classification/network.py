@@ -37,7 +37,7 @@ class TrainedNetwork:
         """The outputs for programs, (n, num_classes) float64."""
         sequences = encode_programs(table, self.embedding, self.training.encoder.buckets, self.row)
         data = program_data([sequences], np.zeros(len(table), np.int64), np.arange(len(table)))
-        return network_outputs(self.model, data.to(self.device))
+        return network_outputs(self.model, data)
 
     def to_numpy(self) -> ProgramNetwork:
         """The network for answers without torch."""
@@ -79,7 +79,7 @@ def fit_network(
     epochs = max(training.loop.epochs, -(-training.min_steps // steps))
     train(
         network.model,
-        program_data(views, samples.label, rows, training.batch_by).to(device),
+        program_data(views, samples.label, rows, training.batch_by),
         nn.CrossEntropyLoss(label_smoothing=training.label_smoothing),
         replace(loop, epochs=epochs, seed=seed),
         checkpoint=checkpoint,
