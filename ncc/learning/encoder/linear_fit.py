@@ -11,6 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sklearn.covariance import shrunk_covariance
+from sklearn.linear_model import Ridge
+from sklearn.utils.extmath import randomized_svd
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import InputError
@@ -22,13 +25,13 @@ from ncc.learning.encoder.patterns import BITS, PatternCounts
 # Chosen on classes 1 to 80 of POJ-104, some of them held out in turn; what is measured, 81 to 104, was not looked at.
 _MAX_DOCUMENT_FREQUENCY = 0.9
 _RIDGE_PENALTY = 8.0
-_MAX_GRADIENT_STEPS = 40
+_MAX_GRADIENT_STEPS, _RIDGE_TOLERANCE = 40, 3e-3
 _NUM_SINGULAR_VECTORS = 1200
 _SHRINKAGE = 0.02
 _LEVEL_NORMS: dict[Level, float] = {"module": 0.93, "function": 0.3}
 _COMMON_COMPONENT_WEIGHT, _SHARPNESS = 0.2, 10.0
 
-_OVERSAMPLED = 30
+_OVERSAMPLED, _NUM_POWER_ITERATIONS = 30, 2
 _MAX_WEIGHT = 127
 
 
@@ -78,7 +81,7 @@ def fit_encoder(
     bags = _rows(programs.counts, part.pattern_ids, part.idf)
     by_class = _class_directions(bags, programs.label)
     progress(f"{by_class.shape[1]} directions tell {classes} classes apart, of {len(programs.label)} programs")
-    center = _mean(bags) @ by_class
+    center = bags.mean(axis=0) @ by_class
     anchors = _class_means((bags @ by_class - center).astype(np.float64), programs.label)[0]
     weights = np.concatenate([by_class, part.weights], axis=1)
     scale = np.maximum(np.abs(weights).max(axis=1), np.finfo(np.float32).tiny) / _MAX_WEIGHT
@@ -136,13 +139,14 @@ def _fit_functions(
     size = min(_NUM_SINGULAR_VECTORS, min(rows.shape) - _OVERSAMPLED - 1)
     if size < 1:
         raise InputError(f"expected more than {_OVERSAMPLED + 1} builds of functions, found {num_builds}")
-    basis = _singular_vectors(rows, size, np.random.default_rng(training.seed))
+    options = {"n_oversamples": _OVERSAMPLED, "n_iter": _NUM_POWER_ITERATIONS, "random_state": training.seed}
+    basis = randomized_svd(rows, size, **options)[2].T  # (m, size) right singular vectors
     places = (rows @ basis).astype(np.float64)
     whitening = _whitening(places, functions.label, _SHRINKAGE)
     _, turn = np.linalg.eigh(np.cov((places @ whitening).T))
     weights = (basis @ (whitening @ turn[:, ::-1][:, :num])).astype(np.float32)
     card = {"functions": num_functions, "builds": num_builds}
-    return _FunctionPart(pattern_ids, idf, weights, _mean(rows) @ weights, card)
+    return _FunctionPart(pattern_ids, idf, weights, rows.mean(axis=0) @ weights, card)
 
 
 def _frequent_patterns(counts: Sequence[PatternCounts], min_df: int) -> tuple[NDArray[np.uint32], Floats32]:
@@ -159,50 +163,18 @@ def _rows(counts: PatternCounts, pattern_ids: NDArray[np.uint32], idf: Floats32)
     return csr_array((value, column, start), shape=(len(start) - 1, len(pattern_ids)))
 
 
-def _mean(rows: csr_array) -> Floats32:
-    return np.asarray(rows.sum(axis=0) / rows.shape[0]).ravel().astype(np.float32)
-
-
 def _class_directions(rows: csr_array, label: Ints) -> Floats32:
     """(m, num_classes - 1) directions of programs in which classes are far apart and alike in themselves.
 
-    Ridge regression on indicators of the classes, by conjugate gradients; its outputs are whitened within the classes.
+    Ridge regression on indicators of the classes, whose outputs are whitened within the classes.
     """
-    mean = _mean(rows)
-    transposed = rows.T.tocsr()
-    indicator = (label[:, None] == np.unique(label)[None, :]).astype(np.float32)
-    indicator -= indicator.mean(axis=0)
-
-    def project(values: Floats32) -> Floats32:
-        return transposed @ values - mean[:, None] * values.sum(axis=0)
-
-    residual = project(indicator)
-    weights, direction = np.zeros_like(residual), residual.copy()
-    squared = first = (residual**2).sum(axis=0)
-    for _ in range(_MAX_GRADIENT_STEPS):
-        product = project(rows @ direction - mean @ direction) + _RIDGE_PENALTY * direction
-        step = squared / (direction * product).sum(axis=0)
-        weights += step * direction
-        residual -= step * product
-        before, squared = squared, (residual**2).sum(axis=0)
-        if (squared < 1e-5 * first).all():
-            break
-        direction = residual + squared / before * direction
-    outputs = (rows @ weights - mean @ weights).astype(np.float64)
+    indicator = (label[:, None] == np.unique(label)).astype(np.float32)
+    ridge = Ridge(_RIDGE_PENALTY, solver="sparse_cg", max_iter=_MAX_GRADIENT_STEPS, tol=_RIDGE_TOLERANCE)
+    outputs = ridge.fit(rows, indicator).predict(rows).astype(np.float64)
     whitening = _whitening(outputs, label, 0.001)
     means = _class_means(outputs @ whitening, label)[0]
     _, turn = np.linalg.eigh(np.cov(means.T))
-    return (weights @ (whitening @ turn[:, :0:-1])).astype(np.float32)
-
-
-def _singular_vectors(rows: csr_array, num: int, rng: np.random.Generator) -> Floats32:
-    """(m, num) right singular vectors of the greatest singular values."""
-    transposed = rows.T.tocsr()
-    basis = rng.standard_normal((rows.shape[1], num + _OVERSAMPLED)).astype(np.float32)
-    for _ in range(2):
-        basis, _ = np.linalg.qr(transposed @ np.linalg.qr(rows @ basis)[0])
-    _, _, turn = np.linalg.svd(rows @ basis, full_matrices=False)
-    return (basis @ turn[:num].T).astype(np.float32)
+    return (ridge.coef_.T @ (whitening @ turn[:, :0:-1])).astype(np.float32)
 
 
 def _class_means(values: Floats, label: Ints) -> tuple[Floats, Ints]:
@@ -217,9 +189,6 @@ def _whitening(values: Floats, label: Ints, shrinkage: float) -> Floats:
     """The map under which values vary equally in all directions within their classes."""
     means, index = _class_means(values, label)
     within = values - means[index]
-    covariance = within.T @ within / len(values)
-    size = len(covariance)
-    covariance = (1 - shrinkage) * covariance + shrinkage * np.trace(covariance) / size * np.eye(size)
-    variance, turn = np.linalg.eigh(covariance)
+    variance, turn = np.linalg.eigh(shrunk_covariance(within.T @ within / len(values), shrinkage))
     floor = max(float(variance[-1]), np.finfo(np.float64).tiny) * 1e-9
     return np.asarray(turn / np.sqrt(np.maximum(variance, floor)))
