@@ -27,7 +27,6 @@ from ncc.kernels.instructions import (
 )
 
 _MAX_CALL_DEPTH, _MAX_CALLS, _MAX_STEPS = 4, 256, 64
-_WHOLE = re.compile(r"-?\d{1,38}")
 _GEP = re.compile(r"getelementptr (?:(?:inbounds|nusw|nuw|inrange\([^)]*\)) )*")
 _INDEX_ARGUMENT = re.compile(r"\(i32 (?:noundef )?(\d+)\)")
 _THREAD_NUMBER = re.compile(
@@ -60,17 +59,19 @@ _COPY = re.compile(r"llvm\.mem(?:cpy|move|set)")
 _VECTOR_ACCESS = re.compile(r"v(load|store)a?(_half)?(\d{0,2})(?:_r\w+)?")
 _VECTOR = re.compile(r"<\d+ x \w+>")
 _WORD_BYTES = 8.0
+_ACCESSING = ("load", "store", "atomicrmw", "cmpxchg", "call")
 
 
 def thread_strides(
     module: Module, function: int, arguments: dict[int, float] | None = None, keep_clamped: bool = False
 ) -> Floats:
-    """Strides of all values of a function by node, (num_nodes,) float64; 0 for other nodes.
+    """Strides of a function's values by node, (num_nodes + 1,) float64; 0 for other nodes, and last for immediates.
 
     A phi behind a divergent branch counts as the same in all threads. With ``keep_clamped``, a value within limits that
     all threads share keeps its stride; heads for devices were trained without.
     """
-    return _Strides(module, function, arguments or {}, keep_clamped, {}).stride[: module.num_nodes]
+    stride = _Strides(module, function, arguments or {}, keep_clamped, {}).stride
+    return np.array([value or 0.0 for value in (*stride[: module.num_nodes], 0.0)])
 
 
 def _same_stride(a: float, b: float) -> bool:
@@ -124,15 +125,14 @@ def _address(inst: Instruction, strides: list[float]) -> float:
 
 def index_sizes(inst: Instruction) -> list[float]:
     """Bytes that one step of each index of an address moves it by; 0 for a structure's field, which is fixed."""
-    num = len(inst.operands) - 1
     match = _GEP.search(inst.text)
     element = leading_type(inst.text[match.end() :]) if match else "i8"
     sizes = []
-    for position in range(num):
+    for position in range(len(inst.operands) - 1):
         is_field = position > 0 and element.startswith(("{", "<{"))
         if position:
-            words = split_fields(inst.source)[position - num].split()[-1:] if is_field else ["0"]
-            element = element_type(element, int(words[0]) if words and _WHOLE.fullmatch(words[0]) else None)
+            number = inst.inputs[position + 1][1] if is_field else 0.0
+            element = element_type(element, None if math.isnan(number) else int(number))
         sizes.append(0.0 if is_field else size_of_type(element))
     return sizes
 
@@ -175,9 +175,8 @@ class _Strides:
     ) -> None:
         self.module, self.keep_clamped, self.returned, self.depth = module, keep_clamped, returned, depth
         body, num_nodes = decode(module, function), module.num_nodes
-        # What is stored in a variable stands num_nodes after it. Operand -1, an immediate, finds the last 0, known.
-        self.stride = np.zeros(2 * num_nodes + 1)
-        self.known = np.ones(2 * num_nodes + 1, bool)
+        # What is stored in a variable stands num_nodes after it. Operand -1, an immediate, finds the last 0.
+        self.stride: list[float | None] = [0.0] * (2 * num_nodes + 1)
         for node, value in arguments.items():
             self.stride[node] = value
         users: defaultdict[int, list[Instruction]] = defaultdict(list)
@@ -197,39 +196,41 @@ class _Strides:
             inst: self.content.get(inst.operands[1], -1) if inst.opcode == "store" else inst.result for inst in body
         }
         targets = {inst: target for inst, target in targets.items() if target >= 0}
-        self.known[list(targets.values())] = False
+        for target in targets.values():
+            self.stride[target] = None
         queue, waiting = deque(targets), set(targets)
         while queue:
             inst = queue.popleft()
             waiting.discard(inst)
             target, result = targets[inst], self._result(inst)
-            if result is None or (self.known[target] and _same_stride(float(self.stride[target]), result)):
+            before = self.stride[target]
+            if result is None or (before is not None and _same_stride(before, result)):
                 continue
-            self.stride[target], self.known[target] = result, True
+            self.stride[target] = result
             again = [user for user in users[target % num_nodes] if user in targets and user not in waiting]
             queue += again
             waiting.update(again)
 
     def join(self, nodes: Iterable[int]) -> float | None:
         """Stride of a value that may be any of some nodes, of which it is known; None if it is known of none."""
-        return _join_strides([float(self.stride[node]) for node in nodes if self.known[node]])
+        return _join_strides([stride for node in nodes if (stride := self.stride[node]) is not None])
 
     def _result(self, inst: Instruction) -> float | None:
         """Stride of what a statement defines or stores; None while too little is known of its operands."""
-        if inst.opcode in ("load", "extractelement", "call") and inst.register:
+        if inst.register:
             return 1.0 if inst.register in _NEIGHBORS else 0.0
         if inst.opcode in ("phi", "store"):
             stored = () if inst.opcode == "phi" else (self.content[inst.operands[1]],)
             return self.join([*stored, *inst.operands[::2]])
         if inst.opcode == "load" and inst.operands[0] in self.content:
             return self.join([self.content[inst.operands[0]]])
-        if not self.known[inst.operands].all():
+        strides = [stride for node in inst.operands if (stride := self.stride[node]) is not None]
+        if len(strides) < len(inst.operands):
             return None
-        strides = [float(self.stride[node]) for node in inst.operands]
         handler = self._call if inst.opcode in ("call", "invoke", "callbr") else _STRIDE_OF.get(inst.opcode)
         if handler:
             return handler(inst, strides)
-        is_loaded = inst.opcode == "load" and (inst.operands[0] in self.private or inst.reads_variable)
+        is_loaded = inst.opcode == "load" and (inst.operands[0] in self.private or inst.variable)
         return 0.0 if not any(strides) and not is_loaded else math.nan
 
     def _call(self, inst: Instruction, strides: list[float]) -> float:
@@ -241,7 +242,7 @@ class _Strides:
             return self._returned(inst.called_function, arguments)
         if self.keep_clamped and inst.builtin in _LIMITING and 0.0 in arguments:
             return next((value for value in arguments if value != 0), 0.0)
-        return math.nan if any(arguments) or "atomic" in inst.call_work else 0.0
+        return math.nan if any(arguments) or "atomic" in inst.work else 0.0
 
     def _returned(self, function: int, arguments: list[float]) -> float:
         """Stride of what a function returns that has a body."""
@@ -354,42 +355,33 @@ def base_argument(module: Module, pointer: int, arguments: Sequence[int]) -> int
 
 def accesses_of(inst: Instruction, stride: Floats, spaces: PointerSpaces) -> list[Access]:
     """Memory that an operation or a call without a body accesses, by `thread_strides`, (num_nodes,) float64."""
-
-    def step_of(node: int) -> float:
-        return float(stride[node]) if node >= 0 else 0.0
-
-    numbers = _POINTER.findall(inst.text)
+    if inst.variable or inst.opcode not in _ACCESSING or inst.called_function >= 0:
+        return []
+    numbers, count, offset = _POINTER.findall(inst.text), 1.0, -1
     if inst.opcode != "call":
         kind, is_plain = "store" if inst.opcode == "store" else "load", inst.opcode in ("load", "store")
-        pointer = inst.operands[kind == "store"]
-        number = numbers[-1 if is_plain else 0] if numbers else ""  # a load's or store's pointer is the last operand
         fields, match = split_fields(inst.text), _ACCESS.search(inst.text)
         accessed = inst.text[match.end() :] if match else fields[1] if len(fields) > 1 and not is_plain else "float"
-        return [
-            Access(kind, pointer, spaces.find(pointer, number), size_of_type(leading_type(accessed)), step_of(pointer))
-        ]
-    if _COPY.match(inst.callee):  # an access for each eight bytes
+        num_bytes = size_of_type(leading_type(accessed))
+        # a load's or store's pointer is the last operand
+        accessed_by = [(kind, inst.operands[kind == "store"], (numbers or [""])[-1 if is_plain else 0])]
+    elif _COPY.match(inst.callee):  # an access for each eight bytes
         length = _LENGTH.search(inst.source)
         num_bytes = float(length[1]) if length else _WORD_BYTES
+        count = max(num_bytes / _WORD_BYTES, 1)
         pointers = inst.arguments[: 1 if ".memset" in inst.callee else 2]
         numbers = [*re.findall(r"\bptr(?: addrspace\((\d+)\))?", inst.source.split("(", 1)[-1]), "", ""]
-        return [
-            Access(
-                kind,
-                pointer,
-                spaces.find(pointer, number),
-                num_bytes,
-                step_of(pointer),
-                max(num_bytes / _WORD_BYTES, 1),
-            )
-            for kind, pointer, number in zip(("store", "load"), pointers, numbers, strict=False)
-        ]
-    vector = _VECTOR_ACCESS.fullmatch(inst.builtin)
-    if not vector or len(inst.arguments) < 2:
+        accessed_by = list(zip(("store", "load"), pointers, numbers, strict=False))
+    elif (vector := _VECTOR_ACCESS.fullmatch(inst.builtin)) and len(inst.arguments) >= 2:
+        kind, half, lanes = vector.groups()  # OpenCL's vload4(offset, pointer), whose offset counts whole vectors
+        type_match = _VECTOR.search(inst.text)
+        num_bytes = 2.0 * int(lanes or 1) if half else size_of_type(type_match[0] if type_match else "float")
+        offset, pointer = inst.arguments[-2:]
+        accessed_by = [(kind, pointer, numbers[-1] if numbers else "")]
+    else:
         return []
-    kind, half, lanes = vector.groups()  # OpenCL's vload4(offset, pointer), whose offset counts whole vectors
-    type_match = _VECTOR.search(inst.text)
-    num_bytes = 2.0 * int(lanes or 1) if half else size_of_type(type_match[0] if type_match else "float")
-    offset, pointer = inst.arguments[-2:]
-    distance = _add_strides(step_of(pointer), step_of(offset) * num_bytes)
-    return [Access(kind, pointer, spaces.find(pointer, numbers[-1] if numbers else ""), num_bytes, distance)]
+    accesses = []
+    for kind, pointer, number in accessed_by:
+        distance = _add_strides(float(stride[pointer]), float(stride[offset]) * num_bytes)
+        accesses.append(Access(kind, pointer, spaces.find(pointer, number), num_bytes, distance, count))
+    return accesses

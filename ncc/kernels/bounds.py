@@ -166,7 +166,7 @@ def _recurrence(execution: Execution, loop: Loop) -> float:
     for inst in body:
         kind = inst.opcode
         if kind == "call":
-            kind = "fused" if inst.builtin in _FUSED else "special" if "special" in inst.call_work else ""
+            kind = "fused" if inst.builtin in _FUSED else "special" if "special" in inst.work else ""
         is_folded = kind == "fmul" and inst.result in fused
         if inst.result >= 0 and not (kind == "phi" and inst.block in headers):
             steps.append((inst, 0.0 if is_folded else _LATENCY.get(kind, 0.0)))

@@ -83,7 +83,7 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
 
 
 def divergent_branches(module: Module, function: int, stride: Floats) -> list[int]:
-    """Blocks that end in a branch on a value of a stride, (num_nodes,) float64."""
+    """Blocks that end in a branch on a value of a stride, (num_nodes + 1,) float64."""
     following, conditions = successors(module, function), _conditions(module, function).items()
     return [block for block, node in conditions if len(set(following[block])) > 1 and node >= 0 and stride[node]]
 

@@ -155,7 +155,7 @@ def recurrence_latency(steps: Sequence[tuple[Instruction, float]], phi: Instruct
 
 
 def _operation(inst: Instruction) -> _Operation:
-    kind, work = inst.opcode, inst.call_work if inst.opcode == "call" else {}
+    kind, work = inst.opcode, inst.work
     if kind == "call" and (inst.called_function >= 0 or not work or "thread_query" in work):
         return _NOTHING  # a function with a body is counted on its own
     if "special" in work:

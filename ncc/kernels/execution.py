@@ -20,7 +20,7 @@ from ncc.arrays import Floats, Ints
 from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import index_sizes
 from ncc.kernels.control_flow import Loop, branch_probability, find_loops, successors
-from ncc.kernels.instructions import Instruction, decode, definition, token_value
+from ncc.kernels.instructions import Instruction, decode, definition
 from ncc.kernels.launch import Launch, Threads, given_arguments, launch_threads
 
 DEFAULT_TRIP_COUNT = 8.0
@@ -32,7 +32,6 @@ _SPREADS = (0.6180339887, 0.4142135623, 0.7320508075, 0.2360679774)
 """Multiples of these spread evenly between whole numbers, each beside the others."""
 _UNKNOWN = 2
 _CASTS = frozenset(("zext", "sext", "trunc", "freeze"))
-_PASSING = frozenset(("trunc", "zext", "sext", "freeze", "sitofp", "uitofp", "fpext", "fptrunc", "addrspacecast"))
 _STEPS = ("add", "sub", "shl", "lshr", "ashr", "udiv", "sdiv", "mul")
 
 Operation = Callable[..., Floats]
@@ -51,6 +50,19 @@ def _bits(operation: Callable[..., Ints]) -> Operation:
     return apply
 
 
+def _compare(operation: Operation) -> Operation:
+    return lambda x, y: np.where(np.isfinite(x) & np.isfinite(y), operation(x, y), np.nan)
+
+
+def _select(condition: Floats, x: Floats, y: Floats) -> Floats:
+    unknown = np.where(x == y, x, np.nan)
+    return np.where(np.isnan(condition), unknown, np.where(condition != 0, x, y))
+
+
+_UNARY: dict[str, Operation] = {
+    **dict.fromkeys((*_CASTS, "sitofp", "uitofp", "fpext", "fptrunc", "addrspacecast"), lambda x: x),
+    **dict.fromkeys(("fptosi", "fptoui"), np.trunc),
+}
 _BINARY: dict[str, Operation] = {
     "add": np.add,
     "sub": np.subtract,
@@ -64,15 +76,15 @@ _BINARY: dict[str, Operation] = {
     "xor": _bits(np.bitwise_xor),
     **dict.fromkeys(("smin", "umin"), np.minimum),
     **dict.fromkeys(("smax", "umax"), np.maximum),
+    "eq": _compare(np.equal),
+    "ne": _compare(np.not_equal),
+    **dict.fromkeys(("slt", "ult"), _compare(np.less)),
+    **dict.fromkeys(("sle", "ule"), _compare(np.less_equal)),
+    **dict.fromkeys(("sgt", "ugt"), _compare(np.greater)),
+    **dict.fromkeys(("sge", "uge"), _compare(np.greater_equal)),
 }
-_COMPARED: dict[str, Operation] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    **dict.fromkeys(("slt", "ult"), np.less),
-    **dict.fromkeys(("sle", "ule"), np.less_equal),
-    **dict.fromkeys(("sgt", "ugt"), np.greater),
-    **dict.fromkeys(("sge", "uge"), np.greater_equal),
-}
+_OPERATIONS = {1: _UNARY, 2: _BINARY, 3: {"select": _select}}
+"""Number of operands → what a statement makes of them, by its opcode, builtin, or predicate."""
 
 
 @dataclass(frozen=True)
@@ -149,9 +161,7 @@ class Execution:
 
     def argument_values(self, inst: Instruction) -> list[Floats]:
         """Values of a statement's operands, of a call what it passes, (n,) float64 each."""
-        nodes = inst.operands[::2] if inst.opcode == "phi" else inst.arguments
-        tokens = inst.tokens if len(inst.tokens) == len(nodes) else [""] * len(nodes)
-        return [self._value(node, token) for node, token in zip(nodes, tokens, strict=True)]
+        return [self._value(*pair) for pair in inst.inputs]
 
     def _run(self) -> None:
         flow: dict[int, Floats] = defaultdict(lambda: np.zeros(len(self.unknown)))
@@ -218,10 +228,8 @@ class Execution:
         first = np.where(np.isnan(value), likely, (value != 0).astype(float))
         return [first, 1 - first]
 
-    def _value(self, node: int, token: str) -> Floats:
-        if node < 0 and token:
-            return np.full(len(self.unknown), token_value(token))
-        return self.values.get(node, self.unknown)
+    def _value(self, node: int, immediate: float) -> Floats:
+        return np.full(len(self.unknown), immediate) if node < 0 else self.values.get(node, self.unknown)
 
     def _evaluate(self, inst: Instruction) -> None:
         if inst.result < 0 or inst.result in self.values:
@@ -256,22 +264,17 @@ class Execution:
 
     def _enter(self, loop: Loop) -> None:
         """Find how often a loop runs, and what its counters are in a trip of it, another one for each thread."""
-        counters = self._counters(loop)
-        known: list[Floats] = []
-        for block in loop.blocks:
-            if any(target not in loop.blocks for target in self.following[block]):
-                trips = self._trips_at(loop, block, counters)
-                known += [trips] if np.isfinite(trips).any() else []
-                if not np.isfinite(trips).all():
-                    self.open_loops.add(loop.header)
-        trips, average = np.full(len(self.unknown), self._default), None
-        if known:
-            trips = np.minimum.reduce([np.where(np.isfinite(count), count, np.inf) for count in known])
-            mean = float(np.where(np.isfinite(trips), trips, 0) @ self.threads.weight)
-            trips = np.clip(np.where(np.isfinite(trips), trips, max(mean, 1.0)), 0, _MAX_TRIPS)
-            average = float(trips @ self.threads.weight)
-        else:
+        counters, weight = self._counters(loop), self.threads.weight
+        exits = [block for block in loop.blocks if not loop.blocks.issuperset(self.following[block])]
+        counts = [self._trips_at(loop, block, counters) for block in exits]
+        if not counts or not np.isfinite(counts).all():
             self.open_loops.add(loop.header)
+        trips, average = np.full(len(self.unknown), self._default), None
+        least = np.fmin.reduce([self.unknown, *counts])
+        if (is_known := np.isfinite(least)).any():
+            mean = float(np.where(is_known, least, 0) @ weight)
+            trips = np.clip(np.where(is_known, least, max(mean, 1.0)), 0, _MAX_TRIPS)
+            average = float(trips @ weight)
         self.trips[loop.header] = trips
         lines = ((inst.statement, int(self.module.source_line[inst.statement])) for inst in self.blocks[loop.header])
         statement, line = next(((index, line) for index, line in lines if line > 0), (-1, 0))
@@ -293,9 +296,8 @@ class Execution:
             if phi.opcode != "phi":
                 break
             labels = self.module.node_definition[phi.operands[1::2]].tolist()
-            pairs = list(zip(phi.operands[::2], labels, phi.tokens, strict=False))
-            back = [value for value, label, _ in pairs if label in loop.blocks]
-            entry = [(value, token) for value, label, token in pairs if label not in loop.blocks]
+            back = [node for (node, _), label in zip(phi.inputs, labels, strict=True) if label in loop.blocks]
+            entry = [pair for pair, label in zip(phi.inputs, labels, strict=True) if label not in loop.blocks]
             step = definition(self.module, back[0]) if len(back) == 1 and entry else None
             if step and (how := self._step(step, phi.result)):
                 counters[phi.result] = _Counter(self._value(*entry[0]), *how)
@@ -324,13 +326,13 @@ class Execution:
             counter, is_advanced = self._counter_behind(compare.operands[position], counters)
             if counter < 0:
                 continue
-            limit, token = compare.operands[1 - position], compare.tokens[1 - position]
+            limit = compare.inputs[1 - position]
             start, step, factor = counters[counter]
             if np.ptp(start) > 0 and (factor != 1 or not (np.abs(step) == 1).all()):
-                self._strided.add(self._argument_behind(limit))
+                self._strided.add(self._argument_behind(limit[0]))
             late = 0 if is_advanced or (block == loop.header and len(loop.blocks) > 1) else 1
             stays = targets[0] in loop.blocks
-            trips = _trip_count_until(counters[counter], self._value(limit, token), compare.predicate, stays) + late
+            trips = _trip_count_until(counters[counter], self._value(*limit), compare.predicate, stays) + late
             return np.maximum(trips, 1 if is_advanced or late else 0)
         return self.unknown
 
@@ -373,29 +375,19 @@ class Execution:
         for block in self.times:
             for inst in self.blocks[block]:
                 if inst.opcode == "getelementptr" and inst.result >= 0 and inst.operands[0] in offsets:
-                    base, *indices = inst.operands
-                    origin, start = offsets[base]
-                    steps = zip(indices, inst.tokens[-len(indices) :], index_sizes(inst), strict=True)
-                    moved = [self._value(index, token) * size for index, token, size in steps]
+                    origin, start = offsets[inst.operands[0]]
+                    indices = self.argument_values(inst)[1:]
+                    moved = [index * size for index, size in zip(indices, index_sizes(inst), strict=True)]
                     offsets[inst.result] = origin, sum(moved, start=start)
         return offsets
 
 
 def _compute(inst: Instruction, operands: list[Floats]) -> Floats:
     """The value that a statement, neither a phi nor the read of a register, defines; NaN if it is not known."""
-    opcode = inst.builtin if inst.opcode == "call" else inst.opcode
-    if opcode in _PASSING:
-        return operands[0]
-    if opcode in ("fptosi", "fptoui"):
-        return np.trunc(operands[0])
-    if opcode in _BINARY and len(operands) >= 2:
-        return _BINARY[opcode](operands[0], operands[1])
-    if opcode == "icmp" and inst.predicate in _COMPARED:
-        known = np.isfinite(operands[0]) & np.isfinite(operands[1])
-        return np.where(known, _COMPARED[inst.predicate](operands[0], operands[1]), np.nan)
-    if opcode == "select" and len(operands) == 3:
-        chosen = np.where(operands[0] != 0, operands[1], operands[2])
-        return np.where(np.isnan(operands[0]), np.where(operands[1] == operands[2], operands[1], np.nan), chosen)
+    name = {"call": inst.builtin, "icmp": inst.predicate}.get(inst.opcode, inst.opcode)
+    for num, table in _OPERATIONS.items():
+        if name in table and len(operands) >= num:
+            return table[name](*operands[:num])
     return np.full_like(operands[0], np.nan)
 
 

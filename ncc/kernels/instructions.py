@@ -26,34 +26,35 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+(?:e[+-]?\d+)?)?")
 _WHOLE = re.compile(r"-?\d{1,38}")
 _PREDICATES = frozenset(("eq", "ne", "slt", "ult", "sle", "ule", "sgt", "ugt", "sge", "uge"))
 
-_HARDWARE = re.compile(
-    r"ptx\.sreg\.((?:n?ctaid|n?tid)\.[xyz]|warpsize|laneid)|amdgcn\.(workitem|workgroup)\.id\.([xyz])"
-)
-_OPENCL = re.compile(
-    r"get_(global_id|local_id|group_id|local_size|num_groups|global_size)j?\(i32 (?:noundef )?([012])\)"
+_REGISTER = re.compile(
+    r"(?:ptx\.sreg\.|amdgcn\.|_Z\d+get_|__spirv_(?:BuiltIn)?|llvm\.spv\.)([A-Za-z._]+?)(?:[._]([xyz])v?|[ijv]|\.i\d+)?$"
 )
 _WITHOUT_AXIS = frozenset(("laneid", "warpsize"))
-_SPIRV = re.compile(r"__spirv_(?:BuiltIn)?([A-Z][A-Za-z]*?)(?:_([xyz])v?|[iv]?)$")
-_SPIRV_INTRINSIC = re.compile(r"llvm\.spv\.([a-z.]+?)(?:\.i\d+)?$")
 _THREAD = re.compile(r"get_(?:global|local)_(?:linear_)?id|BuiltIn(?:LocalInvocationIndex|GlobalLinearId)")
 _DIMENSION = re.compile(r"\(i32 (?:noundef )?([012])\)")
-_LOAD = re.compile(r"load (?:volatile )?(<|i)")
+_WHOLE_LOAD = re.compile(r"load (?:volatile )?i")
 _VARIABLE = re.compile(r"@(__spirv_BuiltIn\w+)")
 _ELEMENT = re.compile(r"getelementptr[^(]*\((.*?), i\d+ (\d+)\)")
 _LANE = re.compile(r", i\d+ ([012])$")
 
-_NOTHING = ("llvm.lifetime", "llvm.assume", "llvm.experimental.noalias", "llvm.invariant")
-_BARRIER = re.compile(r"[bB]arrier|__syncthreads|mem_fence")
-_ATOMIC = re.compile(r"atom(?:ic)?_")
-_QUERY = re.compile(
-    r"get_(?:global|local|group|num|work|enqueued|sub_group)_|ptx\.sreg|amdgcn\.work(?:item|group)\.id"
-    r"|__spirv_(?:BuiltIn)?(?:Global|Local|Num|Workgroup|EnqueuedWorkgroup|Sub[gG]roup)\w*(?:I[dn]|Size|Workgroups|Offset)"
-    r"|llvm\.spv\.(?:thread|group|flattened|global|local|num|workgroup|wave|subgroup)\."
-)
+_CALLS = {
+    "": re.compile(r"^llvm\.(?:lifetime|assume|experimental\.noalias|invariant)"),
+    "barrier": re.compile(r"[bB]arrier|__syncthreads|mem_fence"),
+    "atomic": re.compile(r"atom(?:ic)?_"),
+    "thread_query": re.compile(
+        r"get_(?:global|local|group|num|work|enqueued|sub_group)_|ptx\.sreg|amdgcn\.work(?:item|group)\.id"
+        r"|__spirv_(?:BuiltIn)?(?:Global|Local|Num|Workgroup|EnqueuedWorkgroup|Sub[gG]roup)\w*(?:I[dn]|Size|Workgroups|Offset)"
+        r"|llvm\.spv\.(?:thread|group|flattened|global|local|num|workgroup|wave|subgroup)\."
+    ),
+}
+"""Kind of work → the functions that are one of it, by name; the first that fits counts."""
+_ONCE = frozenset(("", "barrier", "atomic", "thread_query", "branch", "call"))
+_SCALAR = frozenset(("getelementptr", "extractelement", "insertelement", "shufflevector"))
+"""Kinds and opcodes that count once however many lanes the vectors in their text have."""
 _MANGLED = re.compile(r"_Z(\d{1,3})(.*)", re.DOTALL)
 _LLVM_INTRINSIC = re.compile(r"llvm\.(?:nvvm\.|amdgcn\.)?(\w+)")
 _PREFIX = re.compile(r"__nv_|__ocml_|fast_|__")
-_APPROXIMATE = re.compile(r"native_|half_")
+_OF_BUILTIN = {"conversion": re.compile(r"convert_"), "special": re.compile(r"native_|half_")}
 _SUFFIX = re.compile(r"_f32|_f64|[fl]")
 
 
@@ -61,7 +62,7 @@ class Operations(NamedTuple):
     """The tables of ``operations.toml``, by builtin, opcode, precision and register."""
 
     builtins: dict[str, tuple[str, float]]
-    opcode_kinds: dict[str, str]
+    opcodes: dict[str, str]
     flops: dict[str, dict[str, float]]
     integer: dict[str, tuple[float, float]]
     registers: dict[str, str]
@@ -136,23 +137,21 @@ class Instruction:
         return name
 
     @cached_property
-    def call_work(self) -> dict[str, float]:
-        """Work of a call to a function without a body, as counts by kind of a profile."""
-        if self.callee.startswith(_NOTHING):
+    def work(self) -> dict[str, float]:
+        """Counts by kind of a profile, but not its accesses of memory; of a call, as of a function without a body."""
+        kind, amount = operations().opcodes.get(self.opcode, ""), 1.0
+        if self.variable:
+            kind = "thread_query"
+        elif self.opcode == "call":
+            kinds = [kind for kind, pattern in _CALLS.items() if pattern.search(self.callee)]
+            kinds += [kind for kind, pattern in _OF_BUILTIN.items() if pattern.match(self.builtin)]
+            kind, amount = (kinds[0], 1.0) if kinds else operations().builtins.get(self.builtin, ("call", 1.0))
+        if not kind or (kind == "branch" and len(self.operands) < 2):
             return {}
-        for pattern, kind in ((_BARRIER, "barrier"), (_ATOMIC, "atomic"), (_QUERY, "thread_query")):
-            if pattern.search(self.callee):
-                return {kind: 1.0}
-        if self.builtin.startswith("convert_"):
-            return {"conversion": self.lanes}
-        is_approximate = _APPROXIMATE.match(self.builtin)
-        kind, amount = ("special", 1.0) if is_approximate else operations().builtins.get(self.builtin, ("call", 1.0))
-        if kind == "float":
-            amount *= self.lanes
-            return {"double" if "double" in self.text else "float": amount, "flops": amount}
-        if kind == "special":
-            return {"special": self.lanes, "flops": self.lanes}
-        return {kind: amount * (self.lanes if kind != "call" else 1.0)}
+        amount *= 1.0 if kind in _ONCE or self.opcode in _SCALAR else self.lanes
+        is_double = kind == "float" and "double" in self.text
+        is_float = kind in ("float", "special") or self.opcode in ("fdiv", "frem")
+        return {"double" if is_double else kind: amount} | ({"flops": amount} if is_float else {})
 
     @cached_property
     def lanes(self) -> float:
@@ -161,14 +160,19 @@ class Instruction:
         return float(match[1]) if match else 1.0
 
     @cached_property
-    def tokens(self) -> list[str]:
-        """The text of each operand, a name or an immediate; of a phi, of its values, of a call, without the callee."""
+    def inputs(self) -> list[tuple[int, float]]:
+        """Nodes of operands, a phi's values, what a call passes; of immediates -1 and the value, NaN if unknown."""
         text = self.source.partition(" = ")[2]
-        if text.startswith("phi "):
-            return [value.strip() for value in _PHI.findall(text)]
-        if "call" in text.split("@", 1)[0]:
-            text = text[text.find("(", max(text.find("@"), 0)) + 1 : text.rfind(")")]
-        return [words[-1] for part in split_fields(text) if (words := part.split())]
+        if self.opcode == "phi":
+            nodes, tokens = self.operands[::2], [value.strip() for value in _PHI.findall(text)]
+        else:
+            if "call" in text.split("@", 1)[0]:
+                text = text[text.find("(", max(text.find("@"), 0)) + 1 : text.rfind(")")]
+            nodes, fields = self.arguments, split_fields(text)[self.opcode == "getelementptr" :]
+            tokens = [words[-1] for part in fields if (words := part.split())]
+        if len(tokens) != len(nodes):
+            tokens = [""] * len(nodes)
+        return [(node, token_value(token)) for node, token in zip(nodes, tokens, strict=True)]
 
     @cached_property
     def constant(self) -> int | None:
@@ -182,42 +186,30 @@ class Instruction:
         return next((word for word in self.source.partition(" = ")[2].split()[1:] if word in _PREDICATES), "")
 
     @cached_property
-    def reads_variable(self) -> bool:
-        """Whether it loads one of SPIR-V's built-in variables, which is not a memory access."""
-        return self.opcode == "load" and bool(_VARIABLE.search(self.source))
+    def variable(self) -> str:
+        """SPIR-V's built-in variable that it loads, which is not a memory access; empty for other statements."""
+        match = _VARIABLE.search(self.source) if self.opcode == "load" else None
+        return match[1] if match else ""
 
     @cached_property
     def register(self) -> str:
         """The number that it reads: "tid.x", "ctaid.y", "global_id.z", "laneid"; empty for other statements."""
-        if self.opcode == "call":
-            return self._called_register()
-        source = self.source.split(", align", 1)[0] if self.opcode in ("load", "extractelement") else ""
-        if self.opcode == "extractelement" and (lane := _LANE.search(source)):
+        name, axis = self.callee or self.variable, ""
+        if self.opcode == "call" and (argument := _DIMENSION.search(self.source)):
+            axis = "xyz"[int(argument[1])]
+        elif self.opcode == "load" and _WHOLE_LOAD.search(self.source):
+            element = _ELEMENT.search(self.source)  # counted in bytes, or in numbers of eight
+            step = int(element[2]) // (8 if element[1].startswith("i8") else 1) if element else 0
+            axis = "xyz"[step : step + 1]
+        elif self.opcode == "extractelement" and (lane := _LANE.search(self.source)):
             vector = definition(self.module, self.operands[0])
-            return _register(_variable(vector.source), "xyz"[int(lane[1])]) if vector and vector.reads_variable else ""
-        if self.opcode != "load" or not (variable := _variable(source)):
-            return ""
-        name = _register(variable, "x")
-        if name in _WITHOUT_AXIS or not (kind := _LOAD.search(source)) or kind[1] == "<":
-            return name if name in _WITHOUT_AXIS else ""
-        element = _ELEMENT.search(source)
-        if not element:
-            return name
-        step = int(element[2]) // 8 if element[1].startswith("i8") else int(element[2])
-        return _register(variable, "xyz"[step]) if step < 3 else ""
-
-    def _called_register(self) -> str:
-        node = int(self.module.callee[self.statement])
-        name = self.module.node_name(node) if node >= 0 else ""
-        if match := _HARDWARE.search(name):
-            return match[1] or f"{operations().registers[match[2]]}.{match[3]}"
-        if match := _SPIRV.search(name) or _SPIRV_INTRINSIC.search(name):
-            axis = match[2] if match.re is _SPIRV else None
-            argument = _DIMENSION.search(self.source)
-            return _register(match[1], axis or ("xyz"[int(argument[1])] if argument else ""))
-        if name.startswith("_Z") and (match := _OPENCL.search(self.source)):
-            return f"{operations().registers.get(match[1], match[1])}.{'xyz'[int(match[2])]}"
-        return ""
+            name, axis = vector.variable if vector else "", "xyz"[int(lane[1])]
+        match, registers = _REGISTER.search(name), operations().registers
+        register = registers.get(match[1], match[1]) if match else ""
+        if register not in registers.values() or register in _WITHOUT_AXIS:
+            return register if register in _WITHOUT_AXIS else ""
+        axis = match[2] or axis
+        return f"{register}.{axis}" if axis else ""
 
     @cached_property
     def queried_dimension(self) -> str:
@@ -225,11 +217,9 @@ class Instruction:
         kind, _, axis = self.register.partition(".")
         if kind in ("tid", "global_id"):
             return str("xyz".index(axis))
-        node = int(self.module.callee[self.statement])
-        if node < 0 or not _THREAD.search(self.module.node_name(node)):
-            return ""
         match = _DIMENSION.search(self.source)
-        return match[1] if match else "0" if "()" in self.source else "?"
+        dimension = match[1] if match else "0" if "()" in self.source else "?"
+        return dimension if _THREAD.search(self.callee) else ""
 
 
 @lru_cache(maxsize=8)
@@ -242,7 +232,8 @@ def definition(module: Module, node: int) -> Instruction | None:
     """The statement that defines a node, if one does."""
     if node < 0 or module.node_kind[node] != NodeKind.RESULT:
         return None
-    return Instruction(module, int(module.node_definition[node]))
+    function = int(module.node_function[node])
+    return decode(module, function)[int(module.node_definition[node]) - module.body(function).start]
 
 
 def token_value(token: str) -> float:
@@ -298,14 +289,3 @@ def _fields_of(text: str) -> list[str]:
     if not text.startswith(("{", "<{")) or "..." in text:
         return []
     return [field for field in split_fields(text.strip("<>")[1:-1]) if field]
-
-
-def _register(spirv: str, axis: str) -> str:
-    name = operations().registers.get(spirv, "")
-    return name if name in _WITHOUT_AXIS else f"{name}.{axis}" if name and axis else ""
-
-
-def _variable(source: str) -> str:
-    match = _VARIABLE.search(source)
-    name = _SPIRV.fullmatch(match[1]) if match else None
-    return name[1] if name else ""

@@ -10,7 +10,7 @@ two, a division as the multiplications around an approximate reciprocal, a minim
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -43,9 +43,6 @@ _TRIES = 16.5
 TENSOR_KIND = "tensor_operation"
 """Matrix products by a warp's tensor cores, whose operations are not counted otherwise."""
 _TENSOR = re.compile(r"(?<![a-z])(?:w|wg|b)?mma(?:_|\.)")
-_FLOAT_OPS = frozenset(("fadd", "fsub", "fmul", "fneg"))
-_SCALAR = frozenset(("getelementptr", "extractelement", "insertelement", "shufflevector"))
-"""Opcodes that count once however many lanes the vectors in their text have."""
 _MOVING = frozenset(("store", "phi", "select", "ret", "insertelement", "insertvalue"))
 """Opcodes that store, choose or pass on: a sign that nothing else takes along is an operation."""
 
@@ -117,6 +114,11 @@ class Work:
     def without(self, statements: Collection[int]) -> "Work":
         """A copy without some statements; the work of others is unchanged."""
         return replace(self, excluded=self.excluded | frozenset(statements)) if statements else self
+
+    @property
+    def execution(self) -> Execution | None:
+        """The kernel's execution, if it was counted at a launch."""
+        return self.calls[0].execution
 
     def _counted_calls(self) -> Iterator[_Call]:
         return (call for call in self.calls if call.is_reached_without(self.excluded))
@@ -202,7 +204,7 @@ def count_work(
     calls = [_Call(function, 1.0, {}, argument_spaces(module, function), {}, execution=execution)]
     num_statements = 0
     for call in calls:  # grows
-        called = _Counting(module, call, keep_clamped_strides).count()
+        called = _count_call(module, call, keep_clamped_strides)
         num_statements += 1 + len(module.body(call.function))
         if num_statements > _MAX_STATEMENTS:
             del calls[calls.index(call) + 1 :]
@@ -211,88 +213,68 @@ def count_work(
     return Work(module, function, tuple(calls))
 
 
-class _Counting:
-    """Counts one function, called with certain arguments."""
+def _count_call(module: Module, call: _Call, keep_clamped_strides: bool) -> list[_Call]:
+    """Write the ledger of a function, called with certain arguments; return its calls of functions that have a body."""
+    if call.caller and (execution := call.caller[0].execution):
+        call.execution = Execution(module, call.function, execution.threads, call.values)
+    stride = thread_strides(module, call.function, call.strides, keep_clamped_strides)
+    spaces, calls, body = PointerSpaces(module, call.spaces), list[_Call](), decode(module, call.function)
+    frequency, depth = _count_loops(module, call)
+    moved = {node for inst in body if inst.opcode in _MOVING for node in inst.operands}
+    for inst in body:
+        weight = min(call.weight * frequency.get(inst.block, 0.0 if call.execution else 1.0), _MAX_WEIGHT)
+        accesses = accesses_of(inst, stride, spaces)
+        is_divergent = "branch" in inst.work and bool(stride[inst.operands[0]] != 0)
+        amounts = list(_card_operations(inst, stride, spaces, moved)) if call.execution else []
+        if call.execution and inst.opcode == "call" and inst.called_function < 0 and not accesses:
+            amounts += [(TENSOR_KIND, 1.0)] if _TENSOR.search(inst.callee or inst.source) else []
+        amounts += _access_amounts(accesses)
+        if inst.opcode == "call" and inst.called_function >= 0:
+            formal = module.operands(int(module.function_start[inst.called_function]))
+            pairs = [(node, value) for node, value in zip(formal, inst.arguments, strict=False) if value >= 0]
+            strides = {node: float(stride[value]) for node, value in pairs}
+            pointed = {node: spaces.find(value) for node, value in pairs}
+            values = dict(zip(formal, call.execution.argument_values(inst), strict=False)) if call.execution else {}
+            caller = call, inst.statement
+            calls.append(_Call(inst.called_function, weight, strides, pointed, values, caller, call.depth + 1))
+        elif inst.opcode != "call" or not accesses:
+            amounts += [("divergent_branch", 1.0)] if is_divergent else inst.work.items()
+        counted = CountedStatement(inst, weight, tuple(amounts), tuple(accesses), is_divergent, depth[inst.block])
+        call.statements.append(counted)
+    return calls
 
-    def __init__(self, module: Module, call: _Call, keep_clamped_strides: bool) -> None:
-        self.module, self.call = module, call
-        if call.caller and (execution := call.caller[0].execution):
-            call.execution = Execution(module, call.function, execution.threads, call.values)
-        self.execution = call.execution
-        self.stride = thread_strides(module, call.function, call.strides, keep_clamped_strides)
-        self.spaces = PointerSpaces(module, call.spaces)
-        self.frequency: dict[int, float] = {}
-        self.depth: Counter[int] = Counter()
-        self._count_loops()
-        if self.execution:
-            self.frequency = self.execution.block_frequency
 
-    def count(self) -> list[_Call]:
-        """Write the ledger; return the calls of functions that have a body."""
-        calls, body = [], decode(self.module, self.call.function)
-        self._moved = {node for inst in body if inst.opcode in _MOVING for node in inst.operands}
-        for inst in body:
-            frequency = self.frequency.get(inst.block, 0.0 if self.execution else 1.0)
-            weight = min(self.call.weight * frequency, _MAX_WEIGHT)
-            amounts = list(self._card_operations(inst)) if self.execution else []
-            accesses: list[Access] = []
-            is_divergent = False
-            if inst.reads_variable:
-                amounts.append(("thread_query", 1.0))
-            elif inst.opcode in ("load", "store", "atomicrmw", "cmpxchg"):
-                accesses = accesses_of(inst, self.stride, self.spaces)
-                amounts += _access_amounts(accesses)
-                amounts += [("atomic", 1.0)] * (inst.opcode in ("atomicrmw", "cmpxchg"))
-            elif inst.opcode == "call" and inst.called_function >= 0:
-                formal = self.module.operands(int(self.module.function_start[inst.called_function]))
-                pairs = [(node, value) for node, value in zip(formal, inst.arguments, strict=False) if value >= 0]
-                strides = {node: float(self.stride[value]) for node, value in pairs}
-                spaces = {node: self.spaces.find(value) for node, value in pairs}
-                values = self.execution.argument_values(inst) if self.execution else []
-                known = dict(zip(formal, values, strict=False))
-                caller, depth = (self.call, inst.statement), self.call.depth + 1
-                calls.append(_Call(inst.called_function, weight, strides, spaces, known, caller, depth))
-            elif inst.opcode == "call":
-                accesses = accesses_of(inst, self.stride, self.spaces)
-                if self.execution and not accesses and _TENSOR.search(inst.callee or inst.source):
-                    amounts.append((TENSOR_KIND, 1.0))
-                amounts += _access_amounts(accesses) if accesses else inst.call_work.items()
-            elif inst.opcode in ("br", "switch") and len(inst.operands) > 1:
-                is_divergent = inst.operands[0] >= 0 and bool(self.stride[inst.operands[0]] != 0)
-                amounts.append(("divergent_branch" if is_divergent else "branch", 1.0))
-            else:
-                amounts += _arithmetic(inst)
-            self.call.statements.append(
-                CountedStatement(inst, weight, tuple(amounts), tuple(accesses), is_divergent, self.depth[inst.block])
-            )
-        return calls
+def _card_operations(
+    inst: Instruction, stride: Floats, spaces: PointerSpaces, moved: set[int]
+) -> Iterator[tuple[str, float]]:
+    """Floating-point and integer operations as the card counts them."""
+    if inst.opcode == "atomicrmw" and " fadd " in inst.source and spaces.find(inst.operands[0]) == "local":
+        precision = "double" if "double" in inst.source else "single"  # a loop of additions until one is first
+        yield f"{precision}_flops", _TRIES if stride[inst.operands[0]] == 0 else 1.0
+        return
+    if inst.opcode != "fneg" or inst.result in moved:
+        for precision, amount in flops_of(inst).items():
+            yield f"{precision}_flops", amount
+    if amount := integer_operations_of(inst):
+        yield "integer_operations", amount
 
-    def _card_operations(self, inst: Instruction) -> Iterator[tuple[str, float]]:
-        """Floating-point and integer operations as the card counts them."""
-        if inst.opcode == "atomicrmw" and " fadd " in inst.source and self.spaces.find(inst.operands[0]) == "local":
-            precision = "double" if "double" in inst.source else "single"  # a loop of additions until one is first
-            yield f"{precision}_flops", _TRIES if self.stride[inst.operands[0]] == 0 else 1.0
-            return
-        if inst.opcode != "fneg" or inst.result in self._moved:
-            for precision, amount in flops_of(inst).items():
-                yield f"{precision}_flops", amount
-        if amount := integer_operations_of(inst):
-            yield "integer_operations", amount
 
-    def _count_loops(self) -> None:
-        """Count loops; find how often each block runs if their ends are constants, and its depth."""
-        structure, open_depth = self.call.structure, Counter[int]()  # of loops whose end depends on the input
-        fixed: dict[int, float] = {}
-        for loop in find_loops(self.module, self.call.function):
-            structure["loops"] += 1
-            self.depth.update(loop.blocks)
-            open_depth.update(loop.blocks if loop.trip_count is None else ())
-            for block in loop.blocks:
-                self.frequency[block] = self.frequency.get(block, 1.0) * (loop.trip_count or DEFAULT_TRIP_COUNT)
-                fixed[block] = min(fixed.get(block, 1.0) * (loop.trip_count or 1.0), _MAX_WEIGHT)
-        structure["depth"] = max(self.depth.values(), default=0)
-        structure["open_depth"] = max(open_depth.values(), default=0)
-        structure["fixed_trips"] = max(fixed.values(), default=0)  # type: ignore[assignment]
+def _count_loops(module: Module, call: _Call) -> tuple[dict[int, float], Counter[int]]:
+    """Count loops; find how often each block runs, without an execution if loops' ends are constants, and its depth."""
+    structure, depth, open_depth = call.structure, Counter[int](), Counter[int]()
+    frequency: defaultdict[int, float] = defaultdict(lambda: 1.0)
+    fixed: defaultdict[int, float] = defaultdict(lambda: 1.0)
+    for loop in find_loops(module, call.function):
+        structure["loops"] += 1
+        depth.update(loop.blocks)
+        open_depth.update(loop.blocks if loop.trip_count is None else ())  # loops whose end depends on the input
+        for block in loop.blocks:
+            frequency[block] *= loop.trip_count or DEFAULT_TRIP_COUNT
+            fixed[block] = min(fixed[block] * (loop.trip_count or 1.0), _MAX_WEIGHT)
+    structure["depth"] = max(depth.values(), default=0)
+    structure["open_depth"] = max(open_depth.values(), default=0)
+    structure["fixed_trips"] = max(fixed.values(), default=0)  # type: ignore[assignment]
+    return call.execution.block_frequency if call.execution else frequency, depth
 
 
 def _access_amounts(accesses: list[Access]) -> Iterator[tuple[str, float]]:
@@ -301,16 +283,6 @@ def _access_amounts(accesses: list[Access]) -> Iterator[tuple[str, float]]:
         if access.space == "global":
             yield f"global_{access_pattern(access.stride, access.num_bytes)}", access.count
             yield "global_bytes", access.num_bytes
-
-
-def _arithmetic(inst: Instruction) -> Iterator[tuple[str, float]]:
-    lanes = 1.0 if inst.opcode in _SCALAR else inst.lanes
-    if inst.opcode in _FLOAT_OPS:
-        yield "double" if "double" in inst.text else "float", lanes
-    elif kind := operations().opcode_kinds.get(inst.opcode):
-        yield kind, lanes
-    if inst.opcode in _FLOAT_OPS or inst.opcode in ("fdiv", "frem"):
-        yield "flops", lanes
 
 
 _SINGLE_OF_DOUBLE = {"div": 2.0}

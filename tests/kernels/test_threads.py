@@ -41,7 +41,7 @@ def strides(module: Module, function: int | None = None) -> dict[str, float]:
     """Name → stride of a function's results; of the last function's, if not told."""
     function = module.num_functions - 1 if function is None else function
     found = thread_strides(module, function)
-    assert found.shape == (module.num_nodes,)
+    assert found.shape == (module.num_nodes + 1,)
     locals_ = [node for node in range(module.num_nodes) if module.node_function[node] == function]
     results = [node for node in locals_ if module.node_kind[node] == NodeKind.RESULT]
     return {module.node_name(node): float(found[node]) for node in results}
