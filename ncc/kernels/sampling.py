@@ -68,10 +68,10 @@ class _Axis:
 
     def __init__(self, size: int, first: int, most: int) -> None:
         self.size, self.most = size, most
-        self.points = np.arange(size, dtype=np.int64)
-        if size > first:  # the first two, the last one, and others, each somewhere in its share
-            at = (np.arange(first) + (np.arange(1, first + 1) * _SPREAD) % 1.0) * size / first
-            self.points = np.unique([0, 1, *np.minimum(at.astype(np.int64), size - 1)[2:-1].tolist(), size - 1])
+        # the first two, the last one, and others, each somewhere in its share
+        at = (np.arange(first) + (np.arange(1, first + 1) * _SPREAD) % 1.0) * size / first
+        some = [0, 1, *np.minimum(at.astype(np.int64), size - 1)[2:-1].tolist(), size - 1]
+        self.points = np.unique(some if size > first else range(size)).astype(np.int64)
         self.differs, self.is_exact, self.is_even = False, True, False
         self.flat: Bools = np.zeros(0, bool)
         self.open: Bools = np.zeros(0, bool)
@@ -125,13 +125,11 @@ class _Axis:
     def spread(self, num: int) -> None:
         """Take evenly spread groups of blocks, which take turns in many kernels, in place of those that were chosen."""
         self.is_exact, self.is_even = self.size <= num, True
-        self.points = np.arange(self.size, dtype=np.int64)
-        if not self.is_exact:
-            group = 4 if num >= 16 else 2 if num >= 4 else 1
-            groups = num // group
-            free = self.size / groups - group
-            starts = np.arange(groups) * self.size / groups + (np.arange(1, groups + 1) * _SPREAD) % 1.0 * free
-            self.points = np.unique(starts.astype(np.int64)[:, None] + np.arange(group))
+        group = 1 if self.is_exact or num < 4 else 4 if num >= 16 else 2
+        groups = min(num, self.size) // group
+        free = self.size / groups - group
+        starts = np.arange(groups) * self.size / groups + (np.arange(1, groups + 1) * _SPREAD) % 1.0 * free
+        self.points = np.unique(starts.astype(np.int64)[:, None] + np.arange(group))
         self.open = self.flat = np.zeros(len(self.points) - 1, bool)
 
     def weights(self) -> Floats:
