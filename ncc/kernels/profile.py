@@ -98,43 +98,28 @@ def _format_count(count: float) -> str:
     return f"{count:,.2f}".rstrip("0").rstrip(".")
 
 
-@dataclass(frozen=True, eq=False)
-class LaunchRun:
-    """A kernel's execution at a launch, with values of arguments given and inferred, by node, and its ledger."""
-
-    launch: Launch
-    execution: Execution
-    work: Work
-    inferred: Mapping[int, float]
-    num_sampled_blocks: int
-
-    def profile(self) -> LaunchProfile:
-        """Sum what a thread does, on average over the threads of the launch."""
-        module, kernel, work = self.execution.module, self.execution.function, self.work
-        per_thread = {kind: float(amount) for kind, amount in work.dynamic.items() if amount and kind != "flops"}
-        if flops := sum(work.dynamic[f"{precision}_flops"] for precision in ("single", "double", "half")):
-            per_thread["flops"] = flops
-        files = header_files(module, kernel, [loop.statement for loop in work.loops]) if work.loops else []
-        names = argument_names(module, kernel)
-        return LaunchProfile(
-            name=module.function_names[kernel],
-            arguments=tuple(names.values()),
-            per_thread=per_thread,
-            loops=tuple(replace(loop, file=file) for loop, file in zip(work.loops, files, strict=True)),
-            inferred_arguments={names[node]: value for node, value in self.inferred.items()},
-            launch=self.launch,
-            num_sampled_blocks=self.num_sampled_blocks,
-        )
-
-
-def run_launch(module: Module, kernel: int, launch: Launch) -> LaunchRun:
-    """Run a kernel for threads of the blocks that differ, and count what they do."""
+def run_launch(module: Module, kernel: int, launch: Launch) -> tuple[LaunchProfile, Work]:
+    """Run a kernel for threads of the blocks that differ; return what a thread does on average, and the ledger."""
     inferred = infer_arguments(module, kernel, launch)
     values = given_arguments(module, kernel, launch) | inferred
     threads, num_blocks = sample_blocks(module, kernel, launch, values)
     execution = Execution(module, kernel, add_scattered(launch, threads), values)
     work = count_work(module, kernel, execution, keep_clamped_strides=True)
-    return LaunchRun(launch, execution, work, inferred, num_blocks)
+    per_thread = {kind: float(amount) for kind, amount in work.dynamic.items() if amount and kind != "flops"}
+    if flops := sum(work.dynamic[f"{precision}_flops"] for precision in ("single", "double", "half")):
+        per_thread["flops"] = flops
+    files = header_files(module, kernel, [loop.statement for loop in work.loops]) if work.loops else []
+    names = argument_names(module, kernel)
+    profile = LaunchProfile(
+        name=module.function_names[kernel],
+        arguments=tuple(names.values()),
+        per_thread=per_thread,
+        loops=tuple(replace(loop, file=file) for loop, file in zip(work.loops, files, strict=True)),
+        inferred_arguments={names[node]: value for node, value in inferred.items()},
+        launch=launch,
+        num_sampled_blocks=num_blocks,
+    )
+    return profile, work
 
 
 def profile(
@@ -149,4 +134,4 @@ def profile(
     """Count the work of the threads of GPU kernels at a launch."""
     launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
-    return tuple(run_launch(module, function, launch).profile() for function in kernels)
+    return tuple(run_launch(module, function, launch)[0] for function in kernels)

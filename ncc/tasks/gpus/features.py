@@ -77,12 +77,11 @@ def count_launch(module: Module, kernel: int, launch: Launch, host: HostArgument
         and launch.arguments.keys().isdisjoint((str(index), names[index]))
         and (held := converted(value, types[index])) is not None
     }
-    run = run_launch(module, kernel, replace(launch, arguments=read | dict(launch.arguments)))
-    profile = run.profile()
+    profile, counted = run_launch(module, kernel, replace(launch, arguments=read | dict(launch.arguments)))
     sectors: dict[int, float] = defaultdict(float)
     broadcast: dict[int, float] = defaultdict(float)
     moved = {"load": 0.0, "store": 0.0}
-    for access, weight in run.work.accesses:
+    for access, weight in counted.accesses:
         if access.space != "global" or not weight:
             continue
         amount = _sector_bytes(access) * weight * launch.num_threads
@@ -95,10 +94,13 @@ def count_launch(module: Module, kernel: int, launch: Launch, host: HostArgument
     def cached(amounts: Mapping[int, float]) -> float:
         return sum(min(amount, host.buffers.get(index, math.inf)) for index, amount in amounts.items())
 
-    assumed = least = WorkBound() if run.num_sampled_blocks else work_lower_bound(run.execution, launch)
-    if (run.inferred or host.inferred or host.conflicts) and not run.num_sampled_blocks:
-        given = given_arguments(module, kernel, launch if host.inferred or host.conflicts else profile.launch)
-        least = work_lower_bound(Execution(module, kernel, run.execution.threads, given), launch)
+    execution = counted.execution
+    assumed = least = WorkBound()
+    if execution and not profile.num_sampled_blocks:
+        assumed = least = work_lower_bound(execution, launch)
+        if profile.inferred_arguments or host.inferred or host.conflicts:
+            given = given_arguments(module, kernel, launch if host.inferred or host.conflicts else profile.launch)
+            least = work_lower_bound(Execution(module, kernel, execution.threads, given), launch)
     return LaunchWork(
         profile=profile,
         host=host,
