@@ -9,10 +9,9 @@ of branches by opcode).
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +19,6 @@ from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
 from ncc.ir.reader.module import Module, NodeKind
 from ncc.kernels.instructions import decode, definition
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 _MAX_TRIPS = 2**30
 _MAX_BLOCKS = 20_000
@@ -46,6 +42,8 @@ class Loop:
 def successors(module: Module, function: int) -> dict[int, list[int]]:
     """Block → blocks that may run next, as indices in the module."""
     first, end = module.function_block[function : function + 2].tolist()
+    if end - first > _MAX_BLOCKS:  # post-dominators can take the square of their number
+        raise InputError(f"the kernel has {end - first:,} blocks; expected at most {_MAX_BLOCKS:,}")
     following: dict[int, list[int]] = {block: [] for block in range(first, end)}
     for block, terminator in {inst.block: inst for inst in decode(module, function)}.items():
         operands = np.array(terminator.operands, np.int32)
@@ -58,28 +56,42 @@ def successors(module: Module, function: int) -> dict[int, list[int]]:
 def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
     """Find the natural loops of a function by header; jumps into a cycle make none, nor do unreachable blocks."""
     following = successors(module, function)
-    if len(following) > _MAX_BLOCKS:  # dominators can take the square of their number
-        raise InputError(f"the kernel has {len(following):,} blocks; expected at most {_MAX_BLOCKS:,}")
-    if all(target > block for block, targets in following.items() for target in targets):
-        return ()  # every cycle has a back edge; without one, networkx need not be imported
-    import networkx as nx
-
-    first = int(module.function_block[function])
-    graph = nx.DiGraph((block, target) for block, targets in following.items() for target in targets)
-    graph.add_node(first)
-    graph.remove_nodes_from(set(graph) - nx.descendants(graph, first) - {first})
-    dominated = _dominated(graph, first)
-    latches: dict[int, list[int]] = defaultdict(list)
-    for block, target in graph.edges:
-        if dominated[block].start in dominated[target]:
-            latches[target].append(block)
-    walk = _Walk(len(following))
-    bodies = {header: walk.reach(graph.pred, blocks, header) | {header} for header, blocks in latches.items()}
+    first, walk = int(module.function_block[function]), _Walk(len(following))
+    order = reverse_postorder(following, first)
+    place = {block: number for number, block in enumerate(order)}
+    preceding: defaultdict[int, list[int]] = defaultdict(list)
+    for block in order:
+        for target in following[block]:
+            preceding[target].append(block)
+    bodies: dict[int, set[int]] = {}
+    for header in order:
+        latches = [block for block in preceding[header] if place[block] >= place[header]]
+        body = walk.reach(preceding, latches, header)
+        if first in body:  # there is a way around the header, to some of the latches
+            latches = [latch for latch in latches if first not in walk.reach(preceding, [latch], header)]
+            body = walk.reach(preceding, latches, header)
+        if latches:
+            bodies[header] = body | {header}
     condition = _conditions(module, function)
     return tuple(
         Loop(header, frozenset(body), _constant_trips(module, body, following, condition))
         for header, body in sorted(bodies.items())
     )
+
+
+def reverse_postorder(following: Mapping[int, Sequence[int]], first: int) -> list[int]:
+    """Blocks that can be reached from the first, each before those after it except for back edges."""
+    order, seen, stack = list[int](), {first}, [(first, iter(following[first]))]
+    while stack:
+        block, targets = stack[-1]
+        target = next((other for other in targets if other not in seen), None)
+        if target is None:
+            order.append(block)
+            stack.pop()
+        else:
+            seen.add(target)
+            stack.append((target, iter(following[target])))
+    return order[::-1]
 
 
 def divergent_branches(module: Module, function: int, stride: Floats) -> list[int]:
@@ -125,21 +137,6 @@ def branch_probability(module: Module, condition: int) -> float:
 def _conditions(module: Module, function: int) -> dict[int, int]:
     """Block → first operand of its last statement, -1 for an immediate or none."""
     return {inst.block: (inst.operands or [-1])[0] for inst in decode(module, function)}
-
-
-def _dominated(graph: "nx.DiGraph[int]", first: int) -> dict[int, range]:
-    """Block → preorder numbers of the blocks that it dominates; its own comes first."""
-    import networkx as nx
-
-    above = nx.immediate_dominators(graph, first)
-    tree = nx.DiGraph((other, block) for block, other in above.items() if other is not None and block != first)
-    tree.add_node(first)
-    number = {block: place for place, block in enumerate(nx.dfs_preorder_nodes(tree, first))}
-    dominated: dict[int, range] = {}
-    for block in nx.dfs_postorder_nodes(tree, first):
-        ends = (dominated[below].stop for below in tree[block])
-        dominated[block] = range(number[block], max(ends, default=number[block] + 1))
-    return dominated
 
 
 class _Walk:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats, Ints
 from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import index_sizes
-from ncc.kernels.control_flow import Loop, branch_probability, find_loops, successors
+from ncc.kernels.control_flow import Loop, branch_probability, find_loops, reverse_postorder, successors
 from ncc.kernels.instructions import Instruction, decode, definition
 from ncc.kernels.launch import Launch, Threads, given_arguments, launch_threads
 
@@ -167,7 +167,7 @@ class Execution:
         flow: dict[int, Floats] = defaultdict(lambda: np.zeros(len(self.unknown)))
         first = int(self.module.function_block[self.function])
         flow[first] = np.ones(len(self.unknown))
-        for block in self._order(first):
+        for block in reverse_postorder(self.following, first):
             if block in self._by_header:
                 self._enter(self._by_header[block])
             inside = self.inside(block)
@@ -178,20 +178,6 @@ class Execution:
                 self._evaluate(inst)
             self._leave(block, inside, flow)
         self.inferred = {node: value for node, value in self.inferred.items() if node not in self._strided}
-
-    def _order(self, first: int) -> list[int]:
-        """Blocks in topological order, ignoring back edges."""
-        order, seen, stack = list[int](), {first}, [(first, iter(self.following[first]))]
-        while stack:
-            block, following = stack[-1]
-            target = next((other for other in following if other not in seen), None)
-            if target is None:
-                order.append(block)
-                stack.pop()
-            else:
-                seen.add(target)
-                stack.append((target, iter(self.following[target])))
-        return order[::-1]
 
     def _leave(self, block: int, inside: list[Loop], flow: dict[int, Floats]) -> None:
         """Pass a block's threads on to the blocks after it; a loop's, all to its exits, once."""
