@@ -20,7 +20,7 @@ import numpy as np
 
 from ncc.errors import NccError
 from ncc.ir.inputs import load_module
-from ncc.kernels.reading import plain_kernel_name
+from ncc.kernels.reading import split_kernel_name
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line
 from ncc.system.files.reading import InputFile
@@ -39,7 +39,7 @@ def kernels_of(program: Path) -> tuple[set[str], list[str]]:
             errors.append(str(error).split("\ncommand:")[0].replace(f"{program.parent}/", ""))
             continue
         kernels = np.flatnonzero(module.function_is_kernel)
-        names |= {plain_kernel_name(module.function_names[kernel]) for kernel in kernels}
+        names |= {split_kernel_name(module.function_names[kernel])[0] for kernel in kernels}
     return names, errors
 
 
@@ -52,7 +52,7 @@ def measure(sources: Path, rows: Sequence[dict[str, str]]) -> dict[str, Any]:
     missing: dict[str, Any] = {}
     for number, (program, kernels) in enumerate(sorted(launches.items()), 1):
         names, errors = kernels_of(sources / program)
-        found = [(program, kernel, plain_kernel_name(kernel) in names) for kernel in kernels]
+        found = [(program, kernel, split_kernel_name(kernel)[0] in names) for kernel in kernels]
         read += found
         lost = sorted({kernel for _, kernel, is_read in found if not is_read})
         if lost:

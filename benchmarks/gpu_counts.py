@@ -22,7 +22,7 @@ import numpy as np
 from ncc.errors import NccError
 from ncc.kernels.launch import Launch
 from ncc.kernels.profile import LaunchProfile
-from ncc.kernels.reading import find_kernel
+from ncc.kernels.reading import find_kernels
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line
 from ncc.tasks.gpus.features import count_launch
@@ -47,7 +47,7 @@ class Program:
         name, known = row["Kernel Name"], HostArguments()
         for file, module in self.modules:
             try:
-                kernel = find_kernel(module, name)
+                kernel = find_kernels(module, name)[0]
             except NccError:
                 continue
             if told:

@@ -20,7 +20,7 @@ from ncc.errors import NccError
 from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.reader import read_module
-from ncc.kernels.reading import kernel_indices, plain_kernel_name
+from ncc.kernels.reading import kernel_indices, split_kernel_name
 from ncc.system.files.provenance import command_line
 from ncc_lab.environment import environment
 
@@ -47,7 +47,7 @@ def read(file: Path, names: set[str], package: Path, options: CompileOptions) ->
     try:
         compiled = compile_source(file, options, readable=options.include_paths)
         module = read_module(compiled.ir, name=file.name)
-        there = {plain_kernel_name(module.function_names[one]) for one in kernel_indices(module)}
+        there = {split_kernel_name(module.function_names[one])[0] for one in kernel_indices(module)}
     except NccError as error:
         return False, False, str(error).split("\ncommand:")[0].replace(f"{package.parent}/", "")[:300]
     if not names & there:

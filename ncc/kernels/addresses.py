@@ -158,11 +158,7 @@ _STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {
 
 
 class _Strides:
-    """Strides of one function's values; those of called functions' results by more of its kind.
-
-    A value is first not known, then has a stride, and may become NaN when more of its operands are known, but never
-    goes back: every statement is looked at a few times, in whatever order. ``returned`` is shared by all functions.
-    """
+    """Strides of one function's values, None if not known yet; those of called functions' results are shared."""
 
     def __init__(
         self,
@@ -198,6 +194,7 @@ class _Strides:
         targets = {inst: target for inst, target in targets.items() if target >= 0}
         for target in targets.values():
             self.stride[target] = None
+        # not known, then a stride, then perhaps NaN, but never back: in any order, this ends soon
         queue, waiting = deque(targets), set(targets)
         while queue:
             inst = queue.popleft()

@@ -1,8 +1,8 @@
 """Lower bounds on a launch's work: bytes that it must touch, operations, and the longest dependency chain of a thread.
 
-Only what is certain counts: statements that no condition keeps a thread from whose outcome is not known, in loops that
-end where their counters say. An address that is linear in the thread's number and in the trips of loops is another one
-for each of them, except for those numbers that it does not depend on, or that only shift it onto others.
+Only what is certain counts: statements behind known conditions, in loops that end where their counters say. An address
+that is linear in the thread's number and in the trips of loops is another one for each of them, except for those
+numbers that it does not depend on, or that only shift it onto others.
 """
 
 from collections import defaultdict

@@ -1,10 +1,7 @@
 """Control flow of a kernel: its natural loops, the blocks that not all threads run, and the odds of branches.
 
-Coarsening copies a divergent region once for each work-item that it merges, one copy after the other, where it
-interleaves the instructions of all others.
-
-Reference: Magni, Dubach, O'Boyle, PACT 2014, section 3 (divergent regions). Ball and Larus, PLDI 1993, section 4 (odds
-of branches by opcode).
+Reference: Magni, Dubach, O'Boyle, PACT 2014, section 3 (divergent regions, of which coarsening makes a copy for each
+work-item that it merges). Ball and Larus, PLDI 1993, section 4 (odds of branches by opcode).
 """
 
 import re

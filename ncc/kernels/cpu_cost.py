@@ -1,16 +1,14 @@
 """Cycles of a processor's core that a thread of a kernel takes if loops wait for their own results.
 
-A core begins an iteration of a loop no sooner than the values are there that the last one hands on (the longest chain
-of latencies from a loop's phi back to itself), nor before it has issued what the last one does: the two bounds of
-modulo scheduling. Loops of few operations are unrolled, and those around a barrier are split there. Code outside of
-loops runs for several work-items at once, unless the kernel has other loops, or calls what can't.
-
-Reference: Rau, "Iterative modulo scheduling", MICRO 1994 (bounds by recurrences and by resources). Cycles are those of
-usual processors, see Fog's instruction tables; loops are unrolled up to LLVM's threshold at -O2.
+An iteration begins when the values are there that the last one hands on and its operations are issued, the bounds of
+Rau, "Iterative modulo scheduling", MICRO 1994. Loops of few operations are unrolled (up to LLVM's threshold at -O2);
+those around a barrier are split there. Code outside of loops runs for several work-items at once, unless the kernel has
+other loops, or calls what can't. Cycles are those of usual processors, see Fog's instruction tables.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -93,7 +91,6 @@ class _Function:
         self.blocks: defaultdict[int, list[tuple[Instruction, _Operation]]] = defaultdict(list)
         for inst in decode(module, function):
             self.blocks[inst.block].append((inst, _operation(inst) if inst.statement in weights else _NOTHING))
-        operations = {inst.statement: (inst, operation) for pairs in self.blocks.values() for inst, operation in pairs}
         nest = sorted(find_loops(module, function), key=lambda loop: len(loop.blocks))
         self.headers = {loop.header for loop in nest}
         loops = self._rolled(nest)
@@ -102,9 +99,10 @@ class _Function:
         self.straight_line = self.straight_line_cycles = 0.0
         issued: defaultdict[int, float] = defaultdict(float)
         runs: dict[int, float] = {}
-        for statement, weight in weights.items():
-            inst, operation = operations[statement]
-            runs[inst.block] = weight
+        for inst, operation in chain.from_iterable(self.blocks.values()):
+            if inst.statement not in weights:
+                continue
+            weight = runs[inst.block] = weights[inst.statement]
             self.amounts[operation.kind] += weight * inst.lanes
             if inst.block in innermost:
                 issued[innermost[inst.block]] += weight * operation.issue_cycles

@@ -123,10 +123,7 @@ class _Counter(NamedTuple):
 
 
 class Execution:
-    """A run of a function for n weighted threads: how often each runs its blocks and loops, and values, (n,) float64.
-
-    ``arguments`` are values by node; a loop of which nothing is known runs ``default_trips`` times.
-    """
+    """A run of a function for n weighted threads: how often each runs blocks and loops, and values, (n,) float64."""
 
     def __init__(
         self,

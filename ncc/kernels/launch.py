@@ -1,7 +1,4 @@
-"""A kernel's launch: its sizes, the values of its arguments, and the threads that are worked out for all.
-
-Values are worked out for some threads of some blocks at once, as arrays with a column per thread.
-"""
+"""A kernel's launch: its sizes, the values of its arguments, and the threads whose values are worked out, as arrays."""
 
 import math
 import re
@@ -83,10 +80,7 @@ def argument_types(module: Module, function: int) -> list[str]:
 
 
 def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
-    """Node of each argument that a launch gives a value → the value.
-
-    Refuses an argument that the kernel does not have, that is given twice, or whose type can't hold the value.
-    """
+    """Node of each argument that a launch gives a value → the value, if the kernel has it and its type can hold it."""
     names, types = argument_names(module, kernel), argument_types(module, kernel)
     nodes = {str(index): node for index, node in enumerate(names)} | {name: node for node, name in names.items()}
     title, given = f"{module.name}: {demangle(module.function_names[kernel])}", dict[int, float]()

@@ -14,6 +14,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.inputs import load_module
 from ncc.ir.reader.module import Module
+from ncc.kernels.instructions import split_fields
 from ncc.learning.embedding.embedding import Embedding, Lookup
 from ncc.system.files.text import demangle
 
@@ -93,25 +94,17 @@ def kernel_indices(module: Module) -> list[int]:
 
 def find_kernels(module: Module, name: str) -> list[int]:
     """Indices of the kernels of a name: the one of a mangled name or of template arguments, else all instances."""
-    best = find_kernel(module, name)
-    plain, arguments = split_kernel_name(name)
-    if arguments or "(" in name or module.function_names[best] == name:
-        return [best]
-    return [index for index in kernel_indices(module) if plain_kernel_name(module.function_names[index]) == plain]
-
-
-def find_kernel(module: Module, name: str) -> int:
-    """Index of the kernel of a name: mangled, demangled, or plain; of several instances, the most similar one."""
     kernels = kernel_indices(module)
-    for index in kernels:
-        if module.function_names[index] == name:
-            return index
+    exact = [index for index in kernels if module.function_names[index] == name]
+    if exact:
+        return exact[:1]
     plain, arguments = split_kernel_name(name)
     display_names = {index: demangle(module.function_names[index]) for index in kernels}
     split_names = {index: split_kernel_name(text) for index, text in display_names.items()}
-    matches = {index: template for index, (other, template) in split_names.items() if other == plain}
+    matches = [index for index in kernels if split_names[index][0] == plain]
     if matches:
-        return max(matches, key=lambda index: _similarity(arguments, matches[index]))
+        matches.sort(key=lambda index: -_similarity(arguments, split_names[index][1]))
+        return matches[:1] if arguments or "(" in name else matches
     for function, reason in module.skipped_functions:
         if function == plain:
             raise CompileError(f"{module.name}: {plain} does not compile: {reason}", (reason,))
@@ -125,11 +118,6 @@ def _similarity(left: str, right: str) -> float:
     return difflib.SequenceMatcher(None, left, right).ratio()
 
 
-def plain_kernel_name(name: str) -> str:
-    """Strip namespaces, arguments and template arguments from a kernel's name."""
-    return split_kernel_name(name)[0]
-
-
 def split_kernel_name(name: str) -> tuple[str, str]:
     """A kernel's plain name, and its template arguments in one spelling, with their brackets."""
     text = demangle(name).replace("(anonymous namespace)::", "")
@@ -138,10 +126,4 @@ def split_kernel_name(name: str) -> tuple[str, str]:
     rest = _CAST.sub("", rest).replace(" ", "")
     for other, same in _SAME.items():
         rest = rest.replace(other, same)
-    depth = 0
-    for position, character in enumerate(rest):
-        depth += (character == "<") - (character == ">")
-        if depth == 0:
-            rest = rest[: position + 1]
-            break
-    return plain.split("::")[-1].split(" ")[-1].strip(), rest
+    return plain.split("::")[-1].split(" ")[-1].strip(), split_fields(rest, "<>", "(")[0]

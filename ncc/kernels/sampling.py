@@ -1,9 +1,7 @@
 """A weighted sample of a launch's blocks: few if all do the same, and where they differ, those on either side.
 
-Along each dimension of the grid some blocks are tried, and more between those that compare numbers differently or run
-loops another number of times, until the places are found where they change. A condition that is linear in a block's
-number changes twice at most (below, equal, above), so that shares are exact then; where there are more changes than
-that, evenly spread blocks are an estimate.
+Some blocks are tried along each dimension of the grid, and more between those that differ. A condition that is linear
+in a block's number changes twice at most, so that shares are exact; else evenly spread blocks are an estimate.
 """
 
 from typing import Any

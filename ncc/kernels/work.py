@@ -1,11 +1,8 @@
 """Work of a GPU kernel: a ledger of its statements, with what each does and how often, and sums of it.
 
-The features decide between processors by what is known of their hardware: Grewe and O'Boyle (CC 2011) and Magni et al.
-(PACT 2014) count instructions, memory accesses and coalesced ones in the source; here they come from the IR, weighted
-by loop depth, with the pattern of every access worked out from the thread's number.
-
-Operations at a launch are counted as a profiler of an NVIDIA card counts its own instructions: a fused multiply-add as
-two, a division as the multiplications around an approximate reciprocal, a minimum or a rounding as nothing.
+The features are those of Grewe and O'Boyle (CC 2011) and Magni et al. (PACT 2014), from the IR. At a launch, operations
+are also counted as a profiler of an NVIDIA card counts its own instructions: a fused multiply-add as two, a division as
+the multiplications around an approximate reciprocal, a minimum or a rounding as nothing.
 """
 
 import math
@@ -197,10 +194,7 @@ class Work:
 def count_work(
     module: Module, function: int, execution: Execution | None = None, keep_clamped_strides: bool = False
 ) -> Work:
-    """Count what a kernel and the functions that it calls do, at a launch where the kernel's execution is given.
-
-    Without it, loops whose end is not known run `DEFAULT_TRIP_COUNT` times, and all branches are taken.
-    """
+    """Count what a kernel and its callees do at a launch; without an execution, if all branches are taken."""
     calls = [_Call(function, 1.0, {}, argument_spaces(module, function), {}, execution=execution)]
     num_statements = 0
     for call in calls:  # grows

@@ -9,7 +9,7 @@ import numpy as np
 
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import InputError
-from ncc.kernels.reading import find_kernel, kernel_words
+from ncc.kernels.reading import find_kernels, kernel_words
 from ncc.learning.data import registry
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.gpus.train import Launches, make_options, program_modules
@@ -54,7 +54,7 @@ def read_codes(launches: Launches, data: str | None = None, progress: Callable[[
             numbers: dict[str, int] = {}
             for kernel in kernels:
                 try:
-                    numbers[kernel] = find_kernel(module, kernel)
+                    numbers[kernel] = find_kernels(module, kernel)[0]
                 except InputError:
                     continue
             if not numbers:

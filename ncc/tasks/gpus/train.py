@@ -24,7 +24,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
-from ncc.kernels.reading import find_kernel
+from ncc.kernels.reading import find_kernels
 from ncc.learning.data import registry
 from ncc.learning.heads.trees import trees_of
 from ncc.learning.programs.ir_cache import CachingCompiler
@@ -196,7 +196,7 @@ def _features(
     """The features of a launch; empty if no module has its kernel."""
     for file, module in modules:
         try:
-            kernel = find_kernel(module, measured.kernel)
+            kernel = find_kernels(module, measured.kernel)[0]
             args = measured.program_args if with_args else None
             host = host_arguments(file, measured.kernel, measured.launch, options, args)
         except InputError:
