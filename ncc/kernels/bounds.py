@@ -16,7 +16,7 @@ from ncc.kernels.addresses import PointerSpaces, accesses_of, argument_spaces
 from ncc.kernels.control_flow import Loop
 from ncc.kernels.cpu_cost import recurrence_latency
 from ncc.kernels.execution import Execution
-from ncc.kernels.launch import NUM_SCATTERED, Launch
+from ncc.kernels.launch import NUM_SCATTERED
 from ncc.kernels.work import flops_of
 
 _UNROLLED = 64
@@ -52,24 +52,23 @@ class _Number(NamedTuple):
     times: float
 
 
-def work_lower_bound(execution: Execution, launch: Launch) -> WorkBound:
+def work_lower_bound(execution: Execution) -> WorkBound:
     """Bound the work of a launch by what its kernel does for certain, with all arguments that are known."""
     module, kernel, threads = execution.module, execution.function, execution.threads
     moved: dict[str, defaultdict[int, float]] = {"load": defaultdict(float), "store": defaultdict(float)}
     flops: defaultdict[str, float] = defaultdict(float)
     spaces, strides = PointerSpaces(module, argument_spaces(module, kernel)), np.zeros(module.num_nodes + 1)
-    index_of = {node: index for index, node in enumerate(module.operands(int(module.function_start[kernel])))}
     for block, times in sorted(execution.guaranteed_runs.items()):
-        runs = float(times @ threads.weight) * launch.num_threads
+        runs = float(times @ threads.weight) * threads.launch.num_threads
         for inst in execution.blocks[block]:
             is_fused = inst.builtin in _FUSED
             if inst.opcode in ("load", "store", "call") and not is_fused:
                 for access in accesses_of(inst, strides, spaces):
                     origin = execution.offsets.get(access.pointer)
-                    if access.space == "global" and origin and origin[0] in index_of:
-                        sizes, argument = moved[access.kind], index_of[origin[0]]
-                        touched = _distinct_bytes(execution, block, origin[1], access.num_bytes, runs, launch)
-                        sizes[argument] = max(sizes[argument], touched)
+                    if access.space == "global" and origin:
+                        touched = _distinct_bytes(execution, block, origin[1], access.num_bytes, runs)
+                        sizes = moved[access.kind]
+                        sizes[origin[0]] = max(sizes[origin[0]], touched)
             elif inst.opcode in _FLOATS or is_fused:
                 for precision, amount in flops_of(inst).items():
                     flops[precision] += amount * runs
@@ -91,18 +90,16 @@ def reached_bytes(execution: Execution) -> dict[int, float]:
     return dict(reached)
 
 
-def _distinct_bytes(
-    execution: Execution, block: int, offset: Floats, size: float, runs: float, launch: Launch
-) -> float:
+def _distinct_bytes(execution: Execution, block: int, offset: Floats, size: float, runs: float) -> float:
     """Bytes of different addresses that an access touches in the whole launch; 0 if that is not known."""
-    times = execution.guaranteed_runs[block]
+    times, threads = execution.guaranteed_runs[block], execution.threads
     chosen = np.flatnonzero((times > 0) & np.isfinite(offset))
     if not len(chosen) or len(chosen) < np.count_nonzero(times):
         return 0.0
     chosen = np.concatenate([chosen[-NUM_SCATTERED:], np.random.default_rng(0).choice(chosen, NUM_SCATTERED)])
     columns = [
-        (execution.threads.values[f"{name}.{axis}"], float(count))
-        for name, sizes in (("ctaid", launch.grid), ("tid", launch.block))
+        (threads.values[f"{name}.{axis}"], float(count))
+        for name, sizes in (("ctaid", threads.launch.grid), ("tid", threads.launch.block))
         for axis, count in zip("xyz", sizes, strict=True)
     ]
     for loop in execution.inside(block):

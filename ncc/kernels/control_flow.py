@@ -69,11 +69,15 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
             body = walk.reach(preceding, latches, header)
         if latches:
             bodies[header] = body | {header}
-    condition = _conditions(module, function)
-    return tuple(
-        Loop(header, frozenset(body), _constant_trips(module, body, following, condition))
-        for header, body in sorted(bodies.items())
-    )
+    conditions, loops = _conditions(module, function), list[Loop]()
+    for header, body in sorted(bodies.items()):
+        # the largest constant that a value is compared with at an exit; starts and steps are not looked at
+        exits = [block for block in body if not body.issuperset(following[block])]
+        compares = [compare for block in exits if (compare := definition(module, conditions[block]))]
+        constants = [abs(compare.constant or 0) for compare in compares if compare.opcode == "icmp"]
+        trips = max((constant for constant in constants if constant > 1), default=None)
+        loops.append(Loop(header, frozenset(body), trips and min(trips, _MAX_TRIPS)))
+    return tuple(loops)
 
 
 def reverse_postorder(following: Mapping[int, Sequence[int]], first: int) -> list[int]:
@@ -155,17 +159,3 @@ class _Walk:
         if self._steps_left < 0:
             raise InputError(f"the kernel's loops or branches are nested more than {_MAX_NESTED} deep on average")
         return reached
-
-
-def _constant_trips(
-    module: Module, body: set[int], following: dict[int, list[int]], condition: dict[int, int]
-) -> int | None:
-    """The largest constant that a value is compared with at an exit; starts and steps are not looked at."""
-    constants = []
-    for block in body:
-        if any(target not in body for target in following[block]):
-            compare = definition(module, condition[block])
-            constant = compare.constant if compare and compare.opcode == "icmp" else None
-            if constant is not None and abs(constant) > 1:
-                constants.append(min(abs(constant), _MAX_TRIPS))
-    return max(constants, default=None)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -178,8 +179,7 @@ class Execution:
 
     def _leave(self, block: int, inside: list[Loop], flow: dict[int, Floats]) -> None:
         """Pass a block's threads on to the blocks after it; a loop's, all to its exits, once."""
-        if block in self._by_header:
-            loop = self._by_header[block]
+        if loop := self._by_header.get(block):
             outer = [other for other in inside if other is not loop and loop.blocks < other.blocks]
             exits = {target for member in loop.blocks for target in self.following[member] if target not in loop.blocks}
             exits = {target for target in exits if all(target in other.blocks for other in outer)} or exits
@@ -274,30 +274,25 @@ class Execution:
         return np.floor(places * self.trips[loop.header])
 
     def _counters(self, loop: Loop) -> dict[int, _Counter]:
+        """Phis of a loop that a step of the same kind changes in each trip."""
         counters: dict[int, _Counter] = {}
-        for phi in self.blocks[loop.header]:
-            if phi.opcode != "phi":
-                break
+        for phi in takewhile(lambda inst: inst.opcode == "phi", self.blocks[loop.header]):
             labels = self.module.node_definition[phi.operands[1::2]].tolist()
             back = [node for (node, _), label in zip(phi.inputs, labels, strict=True) if label in loop.blocks]
             entry = [pair for pair, label in zip(phi.inputs, labels, strict=True) if label not in loop.blocks]
-            step = definition(self.module, back[0]) if len(back) == 1 and entry else None
-            if step and (how := self._step(step, phi.result)):
-                counters[phi.result] = _Counter(self._value(*entry[0]), *how)
+            inst = definition(self.module, back[0]) if len(back) == 1 and entry else None
+            if not inst or inst.opcode not in _STEPS or phi.result not in inst.operands:
+                continue
+            start, other = self._value(*entry[0]), self.argument_values(inst)[inst.operands[0] == phi.result]
+            amount = float(other[0])
+            if inst.opcode in ("add", "sub"):
+                counters[phi.result] = _Counter(start, other if inst.opcode == "add" else -other, 1.0)
+            elif math.isfinite(amount) and amount > 0:
+                factor = 2.0**amount if inst.opcode in ("shl", "lshr", "ashr") else amount
+                growth = factor if inst.opcode in ("shl", "mul") else 1 / factor
+                if factor > 1:
+                    counters[phi.result] = _Counter(start, np.zeros(len(other)), growth)
         return counters
-
-    def _step(self, inst: Instruction, counter: int) -> tuple[Floats, float] | None:
-        """Increment and factor of a counter; None if it is not a counter."""
-        if inst.opcode not in _STEPS or counter not in inst.operands:
-            return None
-        other = self.argument_values(inst)[1 if inst.operands[0] == counter else 0]
-        if inst.opcode in ("add", "sub"):
-            return (other if inst.opcode == "add" else -other), 1.0
-        amount = float(other[0])
-        if not math.isfinite(amount) or amount <= 0:
-            return None
-        factor = 2.0**amount if inst.opcode in ("shl", "lshr", "ashr") else amount
-        return (np.zeros(len(other)), factor if inst.opcode in ("shl", "mul") else 1 / factor) if factor > 1 else None
 
     def _trips_at(self, loop: Loop, block: int, counters: dict[int, _Counter]) -> Floats:
         """Trips by the condition at the end of a block that leads out of the loop, (n,) float64; NaN if not known."""
@@ -353,8 +348,8 @@ class Execution:
 
     @cached_property
     def offsets(self) -> dict[int, tuple[int, Floats]]:
-        """Pointer's node → the argument that it starts from, and bytes from there in each thread, (n,) float64."""
-        offsets = {node: (node, np.zeros(len(self.unknown))) for node in self.arguments}
+        """Pointer's node → index of the argument that it starts from, and bytes from there, (n,) float64."""
+        offsets = {node: (index, np.zeros(len(self.unknown))) for index, node in enumerate(self.arguments)}
         for block in self.times:
             for inst in self.blocks[block]:
                 if inst.opcode == "getelementptr" and inst.result >= 0 and inst.operands[0] in offsets:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral
 
 import numpy as np
@@ -76,7 +77,8 @@ def argument_names(module: Module, function: int) -> dict[int, str]:
 def argument_types(module: Module, function: int) -> list[str]:
     """IR text of each argument, its type first."""
     header = module.statement_text(int(module.function_start[function]))
-    return split_fields(header[header.find("(", header.find("@")) + 1 :].rpartition(")")[0])
+    fields = split_fields(header[header.find("(", header.find("@")) + 1 :].rpartition(")")[0])
+    return [field for field in fields if field not in ("", "...")]
 
 
 def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
@@ -110,11 +112,26 @@ def converted(value: float, type_: str) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Threads:
-    """Values of registers by name in n threads, weights, and numbers that decide on their trips of loops, (n,)."""
+    """n threads of a launch: block, number in it (x first), weight, and number that decides on trips of loops, (n,)."""
 
-    values: Mapping[str, Floats]
+    launch: Launch
+    block: Ints
+    thread: Ints
     weight: Floats
     number: Floats
+
+    @cached_property
+    def values(self) -> dict[str, Floats]:
+        """Register by name → its values, (n,) float64."""
+        block, thread = self.block, self.thread
+        values: dict[str, Floats] = {"warpsize": np.full(len(block), 32.0), "laneid": (thread % 32).astype(float)}
+        for axis, num_blocks, num_threads in zip("xyz", self.launch.grid, self.launch.block, strict=True):
+            ctaid, tid = (block % num_blocks).astype(float), (thread % num_threads).astype(float)
+            values |= {f"ctaid.{axis}": ctaid, f"tid.{axis}": tid, f"global_id.{axis}": ctaid * num_threads + tid}
+            sizes = {"nctaid": num_blocks, "ntid": num_threads, "global_size": num_blocks * num_threads}
+            values |= {f"{name}.{axis}": np.full(len(block), float(size)) for name, size in sizes.items()}
+            block, thread = block // num_blocks, thread // num_threads
+        return values
 
 
 def launch_threads(launch: Launch) -> Threads:
@@ -132,7 +149,7 @@ def threads_of(launch: Launch, blocks: Ints, shares: Floats) -> Threads:
     weight = np.tile(np.repeat(shares / shares.sum(), num_threads), times) / (num_threads * times)
     block = np.tile(np.repeat(blocks, num_threads), times)
     thread = np.tile(np.arange(num_threads), len(blocks) * times)
-    return Threads(_registers(launch, block, thread), weight, np.arange(1, len(block) + 1, dtype=np.float64))
+    return Threads(launch, block, thread, weight, np.arange(1.0, len(block) + 1))
 
 
 def outer_threads(launch: Launch, blocks: Ints) -> Threads:
@@ -141,28 +158,17 @@ def outer_threads(launch: Launch, blocks: Ints) -> Threads:
     corners = (x + launch.block[0] * (y + launch.block[1] * z)).ravel()
     threads = np.union1d(corners, np.linspace(0, launch.block_threads - 1, _FEW_THREADS).astype(np.int64))
     block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
-    return Threads(_registers(launch, block, thread), np.full(len(block), 1 / len(block)), np.zeros(len(block)))
+    return Threads(launch, block, thread, np.full(len(block), 1 / len(block)), np.zeros(len(block)))
 
 
-def add_scattered(launch: Launch, threads: Threads) -> Threads:
+def add_scattered(threads: Threads) -> Threads:
     """Append threads of blocks anywhere in the grid, of weight 0, that address patterns are fitted to."""
-    draw = np.random.default_rng(0)
+    draw, launch = np.random.default_rng(0), threads.launch
     block, thread = (draw.integers(limit, size=NUM_SCATTERED) for limit in (launch.num_blocks, launch.block_threads))
-    more = _registers(launch, block, thread)
-    return Threads(
-        {name: np.concatenate([values, more[name]]) for name, values in threads.values.items()},
-        np.concatenate([threads.weight, np.zeros(NUM_SCATTERED)]),
-        np.concatenate([threads.number, threads.number.max() + np.arange(1, NUM_SCATTERED + 1)]),
+    number = threads.number.max() + np.arange(1, NUM_SCATTERED + 1)
+    pairs = zip(
+        (threads.block, threads.thread, threads.weight, threads.number),
+        (block, thread, 0 * number, number),
+        strict=True,
     )
-
-
-def _registers(launch: Launch, block: Ints, thread: Ints) -> dict[str, Floats]:
-    """Values of registers by name in threads, by their number in the block and that in the grid, (n,) each."""
-    values: dict[str, Floats] = {"warpsize": np.full(len(block), 32.0), "laneid": (thread % 32).astype(float)}
-    for axis, num_blocks, num_threads in zip("xyz", launch.grid, launch.block, strict=True):
-        ctaid, tid = (block % num_blocks).astype(float), (thread % num_threads).astype(float)
-        values |= {f"ctaid.{axis}": ctaid, f"tid.{axis}": tid, f"global_id.{axis}": ctaid * num_threads + tid}
-        sizes = {"nctaid": num_blocks, "ntid": num_threads, "global_size": num_blocks * num_threads}
-        values |= {f"{name}.{axis}": np.full(len(block), float(size)) for name, size in sizes.items()}
-        block, thread = block // num_blocks, thread // num_threads
-    return values
+    return Threads(launch, *(np.concatenate(pair) for pair in pairs))

@@ -103,7 +103,7 @@ def run_launch(module: Module, kernel: int, launch: Launch) -> tuple[LaunchProfi
     inferred = infer_arguments(module, kernel, launch)
     values = given_arguments(module, kernel, launch) | inferred
     threads, num_blocks = sample_blocks(module, kernel, launch, values)
-    execution = Execution(module, kernel, add_scattered(launch, threads), values)
+    execution = Execution(module, kernel, add_scattered(threads), values)
     work = count_work(module, kernel, execution, keep_clamped_strides=True)
     per_thread = {kind: float(amount) for kind, amount in work.dynamic.items() if amount and kind != "flops"}
     if flops := sum(work.dynamic[f"{precision}_flops"] for precision in ("single", "double", "half")):

@@ -26,7 +26,20 @@ _EXACT = 1e-9
 
 def sample_blocks(module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> tuple[Threads, int]:
     """Choose threads of the blocks that differ, weighted by the blocks like them; and their number, 0 if exact."""
-    axes = _try_blocks(module, kernel, launch, values)
+    dimensions = max(sum(size > 1 for size in launch.grid), 1)
+    axes = [_Axis(size, _FIRST[dimensions], _MAX_TRIED[dimensions]) for size in launch.grid]
+    for _ in range(_MAX_ROUNDS):  # more between those that differ
+        trial = Execution(module, kernel, outer_threads(launch, _block_numbers(launch, axes)), values, 1.0)
+        shape = [len(axis.points) for axis in axes]
+        signs = trial.signs() or [np.zeros(len(trial.unknown), np.int8)]
+        tables: list[Any] = [
+            np.stack(arrays, axis=1).reshape(*shape, -1) for arrays in (signs, list(trial.times.values()))
+        ]
+        for position, axis in enumerate(axes):
+            axis.observe(*(np.moveaxis(table, position, 0).reshape(shape[position], -1) for table in tables))
+        refined = [axis.refine() for axis in axes]
+        if not any(refined):
+            break
     if not any(axis.differs for axis in axes):
         return launch_threads(launch), 0
     max_columns = min(_MAX_COLUMNS, max(_MAX_VALUES // max(len(module.body(kernel)), 1), 1))
@@ -39,26 +52,6 @@ def sample_blocks(module: Module, kernel: int, launch: Launch, values: dict[int,
     weights = np.einsum("x,y,z->xyz", *(axis.weights() for axis in axes)).ravel()
     threads = threads_of(launch, _block_numbers(launch, axes), weights / launch.num_blocks)
     return threads, 0 if all(axis.is_exact for axis in axes) else len(weights)
-
-
-def _try_blocks(module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> "list[_Axis]":
-    """Run blocks along each dimension, and more between those that differ."""
-    dimensions = max(sum(size > 1 for size in launch.grid), 1)
-    axes = [_Axis(size, _FIRST[dimensions], _MAX_TRIED[dimensions]) for size in launch.grid]
-    for _ in range(_MAX_ROUNDS):
-        threads = outer_threads(launch, _block_numbers(launch, axes))
-        trial = Execution(module, kernel, threads, values, 1.0)
-        shape = [len(axis.points) for axis in axes]
-        signs = trial.signs() or [np.zeros(len(threads.weight), np.int8)]
-        tables: list[Any] = [
-            np.stack(arrays, axis=1).reshape(*shape, -1) for arrays in (signs, list(trial.times.values()))
-        ]
-        for position, axis in enumerate(axes):
-            axis.observe(*(np.moveaxis(table, position, 0).reshape(shape[position], -1) for table in tables))
-        refined = [axis.refine() for axis in axes]
-        if not any(refined):
-            break
-    return axes
 
 
 class _Axis:

@@ -165,9 +165,8 @@ class Work:
     def features(self) -> Floats:
         """(len(FEATURE_NAMES),) float64: logarithms, log1p, of counts; shares and intensities unchanged."""
         static, dynamic, calls = self.static, self.dynamic, list(self._counted_calls())
-        fields = argument_types(self.module, self.function)
-        num_arguments = len(self.module.operands(int(self.module.function_start[self.function])))
-        pointers = min(sum(field.startswith("ptr") for field in fields), num_arguments)
+        types = argument_types(self.module, self.function)
+        pointers = sum(type_.startswith("ptr") for type_ in types)
         accesses = sum(dynamic[name] for name in _ACCESSES)
         local = dynamic["local_load"] + dynamic["local_store"]
         branches = dynamic["branch"] + dynamic["divergent_branch"]
@@ -177,7 +176,7 @@ class Work:
             "fixed_trips": math.log1p(max(call.structure["fixed_trips"] for call in calls)),
             "divergent_loops": math.log1p(sum(each.is_divergent and each.depth > 0 for each in self.statements)),
             "pointer_arguments": float(pointers),
-            "scalar_arguments": float(num_arguments - pointers),
+            "scalar_arguments": float(len(types) - pointers),
             "dimensions": float(len(self.dimensions)),
             "statements": math.log1p(len(self.statements)),
             "intensity": math.log1p(dynamic["flops"]) - math.log1p(dynamic["global_bytes"]),

@@ -176,7 +176,7 @@ def integer_arguments(module: Module, function: int) -> list[int]:
     """Nodes of a kernel's integer arguments, each assumed to be the side length of its data."""
     nodes = module.operands(int(module.function_start[function]))
     types = argument_types(module, function)
-    return [node for node, text in zip(nodes, types, strict=False) if text.strip().startswith(("i16", "i32", "i64"))]
+    return [node for node, text in zip(nodes, types, strict=True) if text.startswith(("i16", "i32", "i64"))]
 
 
 def side_length(items: float, dimensions: int) -> float:

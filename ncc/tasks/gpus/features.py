@@ -97,10 +97,10 @@ def count_launch(module: Module, kernel: int, launch: Launch, host: HostArgument
     execution = counted.execution
     assumed = least = WorkBound()
     if execution and not profile.num_sampled_blocks:
-        assumed = least = work_lower_bound(execution, launch)
+        assumed = least = work_lower_bound(execution)
         if profile.inferred_arguments or host.inferred or host.conflicts:
             given = given_arguments(module, kernel, launch if host.inferred or host.conflicts else profile.launch)
-            least = work_lower_bound(Execution(module, kernel, execution.threads, given), launch)
+            least = work_lower_bound(Execution(module, kernel, execution.threads, given))
     return LaunchWork(
         profile=profile,
         host=host,
