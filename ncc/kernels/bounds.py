@@ -102,7 +102,7 @@ def _distinct_bytes(execution: Execution, block: int, offset: Floats, size: floa
         for name, sizes in (("ctaid", threads.launch.grid), ("tid", threads.launch.block))
         for axis, count in zip("xyz", sizes, strict=True)
     ]
-    for loop in execution.inside(block):
+    for loop in execution.inside[block]:
         columns.append((execution.trip_of(loop), float(np.ceil(execution.trips[loop.header].max()))))
     columns = [(values[chosen], count) for values, count in columns if np.ptp(values[chosen]) > 0]
     known = np.stack([np.ones(len(chosen)), *(values for values, _ in columns)], axis=1)

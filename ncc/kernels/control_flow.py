@@ -80,6 +80,16 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
     return tuple(loops)
 
 
+@lru_cache(maxsize=8)
+def loops_around(module: Module, function: int) -> dict[int, list[Loop]]:
+    """Block → the loops that it is in."""
+    around: dict[int, list[Loop]] = {block: [] for block in successors(module, function)}
+    for loop in find_loops(module, function):
+        for block in loop.blocks:
+            around[block].append(loop)
+    return around
+
+
 def reverse_postorder(following: Mapping[int, Sequence[int]], first: int) -> list[int]:
     """Blocks that can be reached from the first, each before those after it except for back edges."""
     order, seen, stack = list[int](), {first}, [(first, iter(following[first]))]

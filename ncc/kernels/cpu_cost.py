@@ -44,7 +44,9 @@ _ISSUE = {
     **{"atomic": 20.0, "call": 40.0, "function": 40.0, "power": 100.0},
 }
 """Cycles until the next operation begins; a quarter for other kinds."""
-_SLOW = ("barrier", "atomic", "call")
+_CALLED = dict.fromkeys(("float", "double", "conversion"), "float") | {
+    kind: kind for kind in ("barrier", "atomic", "call")
+}
 _WIDTH = 0.25
 _ONE_BY_ONE = frozenset(("function", "power", "call", "atomic"))
 _MAX_UNROLLED, _MAX_UNROLLED_TRIPS = 150, 32
@@ -153,19 +155,14 @@ def recurrence_latency(steps: Sequence[tuple[Instruction, float]], phi: Instruct
 
 
 def _operation(inst: Instruction) -> _Operation:
-    kind, work = inst.opcode, inst.work
-    if kind == "call" and (inst.called_function >= 0 or not work or "thread_query" in work):
+    kind, work = inst.opcode, next(iter(inst.work), "")
+    if kind in _FREE or (kind == "call" and (inst.called_function >= 0 or work in ("", "thread_query"))):
         return _NOTHING  # a function with a body is counted on its own
-    if "special" in work:
+    if work == "special":
         is_root = inst.builtin in _ROOTS or inst.builtin.startswith(_QUICK)
         kind = "root" if is_root else "power" if inst.builtin in _POWERS else "function"
-    elif kind == "call":
-        kinds = dict.fromkeys(("float", "double", "conversion"), "float") | {each: each for each in _SLOW}
-        kind = next((kinds[each] for each in kinds if each in work), "quick")
-    if kind in _FREE:
-        return _NOTHING
-    if kind in ("atomicrmw", "cmpxchg"):
-        kind = "atomic"
+    elif kind == "call" or work == "atomic":
+        kind = _CALLED.get(work, "quick")
     latency, issue_cycles = _LATENCY.get(kind, 1.0), _ISSUE.get(kind, _WIDTH) * inst.lanes**0.5
     if kind in _WHOLE and inst.constant is None:
         kind = "whole_division"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats, Ints
 from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import index_sizes
-from ncc.kernels.control_flow import Loop, branch_probability, find_loops, reverse_postorder, successors
+from ncc.kernels.control_flow import Loop, branch_probability, find_loops, loops_around, reverse_postorder, successors
 from ncc.kernels.instructions import Instruction, decode, definition
 from ncc.kernels.launch import Launch, Threads, given_arguments, launch_threads
 
@@ -139,7 +139,7 @@ class Execution:
         self.unknown = np.full(len(threads.weight), np.nan)
         self.values = {node: np.broadcast_to(value, self.unknown.shape) for node, value in arguments.items()}
         self.following = successors(module, function)
-        self.nest = find_loops(module, function)
+        self.nest, self.inside = find_loops(module, function), loops_around(module, function)
         self.blocks: defaultdict[int, list[Instruction]] = defaultdict(list)
         for inst in decode(module, function):
             self.blocks[inst.block].append(inst)
@@ -153,10 +153,6 @@ class Execution:
         self._strided: set[int] = set()
         self._run()
 
-    def inside(self, block: int) -> list[Loop]:
-        """The loops that a block is in."""
-        return [loop for loop in self.nest if block in loop.blocks]
-
     def argument_values(self, inst: Instruction) -> list[Floats]:
         """Values of a statement's operands, of a call what it passes, (n,) float64 each."""
         return [self._value(*pair) for pair in inst.inputs]
@@ -168,7 +164,7 @@ class Execution:
         for block in reverse_postorder(self.following, first):
             if block in self._by_header:
                 self._enter(self._by_header[block])
-            inside = self.inside(block)
+            inside = self.inside[block]
             trips = (self.trips[loop.header] for loop in inside if loop.header in self.trips)
             self.times[block] = np.minimum(math.prod(trips, start=flow[block]), _MAX_TRIPS)
             self.block_frequency[block] = float(self.times[block] @ self.threads.weight)
@@ -261,7 +257,7 @@ class Execution:
         self.trips[loop.header] = trips
         lines = ((inst.statement, int(self.module.source_line[inst.statement])) for inst in self.blocks[loop.header])
         statement, line = next(((index, line) for index, line in lines if line > 0), (-1, 0))
-        depth, name = len(self.inside(loop.header)), self.module.function_names[self.function]
+        depth, name = len(self.inside[loop.header]), self.module.function_names[self.function]
         self.loops.append(LoopTripCount(line, average, depth, name, statement))
         at = self.trip_of(loop)
         for node, (start, step, factor) in counters.items():
@@ -270,7 +266,7 @@ class Execution:
 
     def trip_of(self, loop: Loop) -> Floats:
         """The trip of a loop that each thread is taken in, (n,): evenly spread, and so in loops within loops."""
-        places = (self.threads.number * _SPREADS[min(len(self.inside(loop.header)), len(_SPREADS)) - 1]) % 1.0
+        places = (self.threads.number * _SPREADS[min(len(self.inside[loop.header]), len(_SPREADS)) - 1]) % 1.0
         return np.floor(places * self.trips[loop.header])
 
     def _counters(self, loop: Loop) -> dict[int, _Counter]:
@@ -339,7 +335,7 @@ class Execution:
         """Block → how often each thread is certain to run it, (n,) float64; blocks are missing if that is unknown."""
         runs = {}
         for block, times in self.times.items():
-            inside = self.inside(block)
+            inside = self.inside[block]
             trips = np.prod([self.trips[loop.header] for loop in inside], axis=0) if inside else np.ones(len(times))
             fraction = np.divide(times, trips, out=np.zeros_like(times), where=trips > 0)
             if self.open_loops.isdisjoint(loop.header for loop in inside) and np.isin(fraction, (0.0, 1.0)).all():

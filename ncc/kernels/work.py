@@ -7,7 +7,7 @@ the multiplications around an approximate reciprocal, a minimum or a rounding as
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,7 +26,7 @@ from ncc.kernels.addresses import (
     argument_spaces,
     thread_strides,
 )
-from ncc.kernels.control_flow import find_loops
+from ncc.kernels.control_flow import Loop, find_loops, loops_around
 from ncc.kernels.execution import DEFAULT_TRIP_COUNT, Execution, LoopTripCount
 from ncc.kernels.instructions import Instruction, decode, operations
 from ncc.kernels.launch import argument_types
@@ -91,7 +91,7 @@ class _Call:
     caller: "tuple[_Call, int] | None" = None
     depth: int = 0
     statements: list[CountedStatement] = field(default_factory=list)
-    structure: Counter[str] = field(default_factory=Counter)
+    structure: dict[str, float] = field(default_factory=dict)
     execution: Execution | None = None
 
     def is_reached_without(self, statements: frozenset[int]) -> bool:
@@ -212,10 +212,18 @@ def _count_call(module: Module, call: _Call, keep_clamped_strides: bool) -> list
         call.execution = Execution(module, call.function, execution.threads, call.values)
     stride = thread_strides(module, call.function, call.strides, keep_clamped_strides)
     spaces, calls, body = PointerSpaces(module, call.spaces), list[_Call](), decode(module, call.function)
-    frequency, depth = _count_loops(module, call)
+    around = loops_around(module, call.function)
+    call.structure = {
+        "loops": len(find_loops(module, call.function)),
+        "depth": max(map(len, around.values())),
+        "open_depth": max(sum(not loop.trip_count for loop in loops) for loops in around.values()),
+        "fixed_trips": max((_product(loops, 1.0) for loops in around.values() if loops), default=0.0),
+    }
     moved = {node for inst in body if inst.opcode in _MOVING for node in inst.operands}
     for inst in body:
-        weight = min(call.weight * frequency.get(inst.block, 0.0 if call.execution else 1.0), _MAX_WEIGHT)
+        runs = _product(around[inst.block], DEFAULT_TRIP_COUNT)
+        frequency = call.execution.block_frequency.get(inst.block, 0.0) if call.execution else runs
+        weight = min(call.weight * frequency, _MAX_WEIGHT)
         accesses = accesses_of(inst, stride, spaces)
         is_divergent = "branch" in inst.work and bool(stride[inst.operands[0]] != 0)
         amounts = list(_card_operations(inst, stride, spaces, moved)) if call.execution else []
@@ -232,7 +240,7 @@ def _count_call(module: Module, call: _Call, keep_clamped_strides: bool) -> list
             calls.append(_Call(inst.called_function, weight, strides, pointed, values, caller, call.depth + 1))
         elif inst.opcode != "call" or not accesses:
             amounts += [("divergent_branch", 1.0)] if is_divergent else inst.work.items()
-        counted = CountedStatement(inst, weight, tuple(amounts), tuple(accesses), is_divergent, depth[inst.block])
+        counted = CountedStatement(inst, weight, tuple(amounts), tuple(accesses), is_divergent, len(around[inst.block]))
         call.statements.append(counted)
     return calls
 
@@ -252,22 +260,9 @@ def _card_operations(
         yield "integer_operations", amount
 
 
-def _count_loops(module: Module, call: _Call) -> tuple[dict[int, float], Counter[int]]:
-    """Count loops; find how often each block runs, without an execution if loops' ends are constants, and its depth."""
-    structure, depth, open_depth = call.structure, Counter[int](), Counter[int]()
-    frequency: defaultdict[int, float] = defaultdict(lambda: 1.0)
-    fixed: defaultdict[int, float] = defaultdict(lambda: 1.0)
-    for loop in find_loops(module, call.function):
-        structure["loops"] += 1
-        depth.update(loop.blocks)
-        open_depth.update(loop.blocks if loop.trip_count is None else ())  # loops whose end depends on the input
-        for block in loop.blocks:
-            frequency[block] *= loop.trip_count or DEFAULT_TRIP_COUNT
-            fixed[block] = min(fixed[block] * (loop.trip_count or 1.0), _MAX_WEIGHT)
-    structure["depth"] = max(depth.values(), default=0)
-    structure["open_depth"] = max(open_depth.values(), default=0)
-    structure["fixed_trips"] = max(fixed.values(), default=0)  # type: ignore[assignment]
-    return call.execution.block_frequency if call.execution else frequency, depth
+def _product(loops: list[Loop], open_trips: float) -> float:
+    """How often loops within each other run in all, those whose end depends on the input so often each."""
+    return min(math.prod((loop.trip_count or open_trips for loop in loops), start=1.0), _MAX_WEIGHT)
 
 
 def _access_amounts(accesses: list[Access]) -> Iterator[tuple[str, float]]:
@@ -316,13 +311,13 @@ def flops_of(inst: Instruction) -> dict[str, float]:
 
 def integer_operations_of(inst: Instruction) -> float:
     """Integer operations of a statement, as the card's instructions count."""
-    costs = operations().integer.get(inst.opcode)
+    costs, is_address = operations().integer.get(inst.opcode), inst.opcode == "getelementptr"
     if costs is None or (inst.opcode == "call" and inst.builtin not in _INTEGER_CALLS):
         return 0.0
-    if inst.opcode == "getelementptr":  # a constant offset is part of the access
-        return 0.0 if all(node < 0 for node in inst.operands[1:]) else costs[bool(_WIDE.search(inst.source))]
+    if is_address and all(node < 0 for node in inst.operands[1:]):  # a constant offset is part of the access
+        return 0.0
     if inst.opcode == "select" and ("float" in inst.source or "double" in inst.source):
         return 0.0
     if _BY_CONSTANT.search(inst.source):
         return _CONSTANT_DIVISION
-    return costs[bool(_WIDE.search(inst.source))] * inst.lanes
+    return costs[bool(_WIDE.search(inst.source))] * (1.0 if is_address else inst.lanes)
