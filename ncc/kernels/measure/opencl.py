@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ncc.errors import InputError, NccError
+from ncc.system.workers.pool import Pool
 
 _HOW_TO_INSTALL = (
     "a CPU needs PoCL (in ncc's checkout, pip install -c constraints.txt '.[measure]'; or Debian's pocl-opencl-icd), "
@@ -16,6 +17,7 @@ _HOW_TO_INSTALL = (
 _NEW_PROCESSOR = "the processor is newer than this PoCL's LLVM: get another, as by 'conda install -c conda-forge pocl'"
 _LOCATION = re.compile(r"\S+\.cl:(\d+):\d+: ")
 """Where an error is: in a copy of the source, of a name that its user does not know."""
+_NO_COMPILER = "compiles no OpenCL C at all"
 _TRIVIAL = "__kernel void fill(__global int *a) { a[get_global_id(0)] = 0; }"
 
 
@@ -82,22 +84,30 @@ def list_devices() -> list[Device]:
 
 def choose_devices(names: Sequence[str] | None, progress: Callable[[str], None] | None = None) -> list[Device]:
     """Devices by number in the list, from 1, or by part of their names; None for all. Those that compile nothing go."""
-    devices = list_devices()
-    import pyopencl as cl
-
-    usable, failed = [], []
-    for device in dict.fromkeys(_find_device(devices, name) for name in names) if names else devices:
-        try:
-            cl.Program(cl.Context([open_device(device.name)]), _TRIVIAL).build()
-            usable.append(device)
-        except cl.Error as error:
-            failed.append(f"{device.name} compiles no OpenCL C at all: {compiler_error(error)}")
+    devices, usable, failed = list_devices(), [], []
+    with Pool(seconds=60.0) as worker:
+        for device in dict.fromkeys(_find_device(devices, name) for name in names) if names else devices:
+            try:
+                worker.call(f"{device.name} {_NO_COMPILER}", _build_trivial, device.name)
+                usable.append(device)
+            except NccError as error:
+                failed.append(str(error))
     if not usable:
         raise NccError("; ".join(failed))
     if progress:
         for reason in failed:
             progress(f"passed over: {reason}")
     return usable
+
+
+def _build_trivial(name: str) -> None:
+    """Compile a kernel, in a worker: a driver may abort, or never end."""
+    import pyopencl as cl
+
+    try:
+        cl.Program(cl.Context([open_device(name)]), _TRIVIAL).build()
+    except cl.Error as error:
+        raise NccError(f"{name} {_NO_COMPILER}: {compiler_error(error)}") from error
 
 
 def _find_device(devices: list[Device], name: str) -> Device:

@@ -31,3 +31,43 @@ def pocl():
                 yield [device.name for device in found]
                 return
     pytest.skip(reason)
+
+
+_DRIVER = """
+import os, sys
+sys.path.remove(os.path.dirname(__file__))
+del sys.modules["pyopencl"]
+import pyopencl as cl
+build, platforms, condition = cl.Program.build, cl.get_platforms, lambda program: {condition}
+
+def fail(program, *args):
+    if condition(program):
+        raise cl.Error("clBuildProgram failed\\nerror: unknown target CPU 'generic'")
+    return build(program, *args)
+
+def abort(program, *args):
+    return os.abort() if condition(program) else build(program, *args)
+
+class Twice:
+    name = "Portable Computing Language"
+
+    def get_devices(self):
+        return 2 * [one for one in platforms() if one.name == self.name][0].get_devices()[:1]
+
+if "{what}" == "twice":
+    cl.get_platforms = lambda: [Twice()]
+else:
+    cl.Program.build = {what}
+"""
+
+
+@pytest.fixture
+def driver(monkeypatch, tmp_path_factory):
+    """Replaces what workers import as pyopencl, from the same folders, by one that fails, aborts or repeats."""
+
+    def replace(what, condition="True"):
+        folder = tmp_path_factory.mktemp("driver")
+        (folder / "pyopencl.py").write_text(_DRIVER.format(what=what, condition=condition))
+        monkeypatch.syspath_prepend(folder)
+
+    return replace

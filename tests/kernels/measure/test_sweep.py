@@ -58,27 +58,30 @@ def test_what_is_missing_says_what_to_install(monkeypatch):
         ncc.list_devices()
 
 
-def test_devices_that_compile_nothing_are_passed_over(pocl, monkeypatch):
-    import pyopencl as cl
-
-    build, asked = cl.Program.build, []
-
-    def fails_once(program, *args):
-        asked.append(program)
-        if len(asked) == 1:
-            raise cl.Error("clBuildProgram failed\nerror: unknown target CPU 'generic'")
-        return build(program, *args)
-
-    monkeypatch.setattr(cl.Program, "build", fails_once)
+def test_devices_that_compile_nothing_are_passed_over(pocl, driver):
+    driver("fail", f"program._context.devices[0].name == {pocl[0]!r}")
     told: list[str] = []
     assert [one.name for one in choose_devices(None, told.append)] == pocl[1:]
     assert told[0].startswith(f"passed over: {pocl[0]} ")
-    asked.clear()
     with refuses(NccError, pocl[0], "OpenCL C", "'generic'", "the processor is newer"):
         choose_devices(["1"])
 
 
-def test_two_devices_of_one_name_are_numbered(pocl, monkeypatch):
+def test_a_device_whose_compiler_aborts_is_passed_over(pocl, driver):
+    driver("abort", f"program._context.devices[0].name == {pocl[0]!r}")
+    told: list[str] = []
+    assert [one.name for one in choose_devices(None, told.append)] == pocl[1:]
+    assert told == [f"passed over: {pocl[0]} compiles no OpenCL C at all: worker killed (SIGABRT)"]
+
+
+def test_a_kernel_whose_build_aborts_costs_itself(pocl, tmp_path, driver):
+    driver("abort", "'deaf' in program._source")
+    found = _measure(["deaf", "good"], tmp_path / "t.parquet", pocl[1:])
+    assert found.num_rows == 2
+    assert "kernel deaf: worker killed (SIGABRT)" in _reason(found.failed, f"deaf on {pocl[1]}")
+
+
+def test_two_devices_of_one_name_are_numbered(pocl, monkeypatch, driver):
     import pyopencl as cl
 
     [platform] = [one for one in cl.get_platforms() if one.name == "Portable Computing Language"]
@@ -90,6 +93,7 @@ def test_two_devices_of_one_name_are_numbered(pocl, monkeypatch):
         def get_devices(self):
             return [handle, handle]
 
+    driver("twice")
     monkeypatch.setattr(cl, "get_platforms", lambda: [Twice()])
     assert [one.name for one in choose_devices(["1", "#2"])] == [pocl[0], f"{pocl[0]} #2"]
     assert open_device(f"{pocl[0]} #2") is handle
