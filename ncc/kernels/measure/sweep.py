@@ -5,11 +5,12 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ncc.errors import InputError, NccError, check_positive
+from ncc.errors import InputError, NccError, OutputError, check_positive
 from ncc.kernels.measure.opencl import Device, choose_devices
 from ncc.kernels.measure.sources import SHIPPED_KERNELS, KernelSource, find_kernels
 from ncc.kernels.measure.table import MeasuredTime, load_rows, save_rows
@@ -97,15 +98,26 @@ class Sweep:
                             key = (kernel.source_id, kernel.name, device.name, size, group)
                             if key not in self._done and time.monotonic() <= end:
                                 self._measure(worker, kernel, device, size, wgsize)
-                told = (self.warnings | self.failed).items()
-                names = {_name(kernel), *(_name(kernel, device) for device in self.devices)}
-                reasons = dict.fromkeys(reason for name, reason in told if name in names)
+                said, names = self.warnings | self.failed, [_name(kernel, device) for device in (None, *self.devices)]
+                reasons = dict.fromkeys(said[name] for name in names if name in said)
                 line = f"{number} of {len(self.kernels)}: {kernel.name}: {len(self.rows) - num_rows} rows"
+                if len(self.rows) > num_rows:
+                    with suppress(InputError, OutputError):  # it is tried again, at the end at the latest
+                        self._save(wait_s=0.0)
                 report("; ".join([line, *reasons]))
         finally:
-            with folder_lock(self.path.parent):  # another run may have measured as well
-                self.rows = self._load_rows() | self.rows
-                save_rows(self.path, list(self.rows.values()))
+            try:
+                self._save(wait_s=60.0)
+            except (InputError, OutputError) as error:
+                spare = self.path.with_name(f"{self.path.stem}-{os.getpid()}.parquet")
+                save_rows(spare, list(self.rows.values()))
+                raise OutputError(f"{error}; the measured rows are in {spare}") from error
+
+    def _save(self, wait_s: float) -> None:
+        """Add the rows to the table, to which another run may have added; else they stay for the next time."""
+        with folder_lock(self.path.parent, wait_s=wait_s):
+            self.rows = self._load_rows() | self.rows
+            save_rows(self.path, list(self.rows.values()))
 
     def _measure(self, worker: Pool, kernel: KernelSource, device: Device, size: int, wgsize: int) -> None:
         """Measure a launch, unless the kernel has failed on the device at a smaller size."""

@@ -1,7 +1,6 @@
 """Tables of times: launches of kernels × devices, as ``ncc measure`` writes and ``ncc train devmap`` reads them.
 
-A row is one kernel at one size on one device. `COLUMNS` is the format, as Parquet or CSV. ``ncc measure`` rewrites its
-table as it goes, and reads it to resume.
+A row is one kernel at one size on one device. `COLUMNS` is the format, as Parquet or CSV. ``ncc measure`` resumes it.
 """
 
 import os
@@ -164,7 +163,6 @@ def load_rows(path: Path) -> list[MeasuredTime]:
 
 def save_rows(path: Path, rows: list[MeasuredTime]) -> None:
     """Write a measured table, if it has rows."""
-    import pyarrow
     import pyarrow.parquet
 
     if rows:

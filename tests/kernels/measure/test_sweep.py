@@ -1,6 +1,8 @@
 """Kernels measured on PoCL's two devices, and what is wrong with others."""
 
+import fcntl
 import json
+import os
 import shutil
 import sys
 
@@ -8,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import ncc
-from ncc.errors import InputError, NccError
+from ncc.errors import InputError, NccError, OutputError
 from tests.kernels.measure.conftest import KERNELS
 from tests.rooms import (
     COLUMNS,
@@ -260,6 +262,29 @@ def test_rows_of_another_run_stay(pocl, tmp_path, monkeypatch):
     found = _measure(["good"], table, pocl[:1], sizes=(1024,))
     assert found.num_rows == 2
     assert {row.kernel for row in load_rows(table)} == {"good", "outside_later"}
+
+
+def test_rows_that_can_not_be_saved_yet_are_saved_later(pocl, tmp_path):
+    table, handle, told = tmp_path / "t.parquet", os.open(tmp_path, os.O_RDONLY), []
+
+    def progress(line):
+        told.append((line.split()[3], table.exists()))
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    assert _measure(["good", "outside_later"], table, pocl[:1], sizes=(1024,), progress=progress).num_rows == 2
+    os.close(handle)
+    assert told == [("good:", False), ("outside_later:", True)]
+    assert {row.kernel for row in load_rows(table)} == {"good", "outside_later"}
+
+
+def test_rows_stay_if_the_table_is_damaged_meanwhile(pocl, tmp_path):
+    table = tmp_path / "t.parquet"
+    with refuses(OutputError, table, "not a table", "measured rows are in"):
+        _measure(["good"], table, pocl[:1], sizes=(1024,), progress=lambda _line: table.write_text("x"))
+    assert table.read_text() == "x"
+    [rescued] = [path for path in tmp_path.iterdir() if path != table]
+    assert [row.kernel for row in load_rows(rescued)] == ["good"]
 
 
 def test_what_a_kernel_prints_stays_inside(pocl, tmp_path, capfd):
