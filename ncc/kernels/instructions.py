@@ -206,8 +206,10 @@ class Instruction:
             name, axis = vector.variable if vector else "", "xyz"[int(lane[1])]
         match, registers = _REGISTER.search(name), operations().registers
         register = registers.get(match[1], match[1]) if match else ""
-        if register not in registers.values() or register in _WITHOUT_AXIS:
-            return register if register in _WITHOUT_AXIS else ""
+        if not match or register not in registers.values():
+            return ""
+        if register in _WITHOUT_AXIS:
+            return register
         axis = match[2] or axis
         return f"{register}.{axis}" if axis else ""
 
