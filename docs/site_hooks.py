@@ -20,10 +20,12 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
 import click
+import griffe
 from click.testing import CliRunner
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -139,6 +141,15 @@ _PYTHON_WORD = re.compile(r"\b(?:None|True|False)\b")
 _ATTRIBUTE = re.compile(r"^    (\w+(?:, \w+)*): ", re.M)
 
 
+class SharedTexts(griffe.Extension):
+    """Docstrings of verbs with the texts that they share, as ``help`` shows them."""
+
+    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
+        """Replaces a docstring that was read from the source."""
+        if func.docstring and func.path.startswith("ncc.verbs.") and func.name in ncc.__all__:
+            func.docstring.value = inspect.getdoc(getattr(ncc, func.name)) or ""
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the repository's pages, and those of public names."""
     for origin, place in PAGES.items():
@@ -235,8 +246,8 @@ def _find(verb: str) -> tuple[Any, Command | None]:
     for word in verb.split():
         assert isinstance(found, VerbGroup), verb
         if place := found.verbs.get(word):
-            module, _, attribute = place.partition(":")
-            definition = getattr(importlib.import_module(module), attribute)
+            definition = resolve_name(place)
+            definition = getattr(definition, "command", definition)
         found = found.get_command(click.Context(found), word)
     assert found is not None, f"there is no command {verb!r}"
     return found, definition

@@ -2,8 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -45,9 +45,9 @@ class _Parameter:
 
     def to_click(self) -> click.Parameter:
         """Make the argument or option."""
-        kind, words = unpack(self.annotation)
-        words = self.words or words
         name = self.key.rpartition(".")[2]
+        kind, words = unpack(name, self.annotation)
+        words = self.words or words
         is_many, length, kind = _items(kind)
         settings: dict[str, Any] = {
             "type": _click_type(kind, words),
@@ -57,7 +57,7 @@ class _Parameter:
         if self.default not in (inspect.Parameter.empty, None):
             settings["default"] = self.default
         variable = self.key.replace(".", "__")
-        text = words.help if words.help and not self.text else self.text
+        text = self.text or words.help
         if (self.is_positional and not words.option) or words.is_argument:
             settings["nargs"] = -1 if is_many else 1
             return _Argument([variable], help=text, **settings)
@@ -87,7 +87,7 @@ def _items(kind: Any) -> tuple[bool, int, Any]:
     inner = get_args(kind)
     if get_origin(kind) is tuple and Ellipsis not in inner:
         return False, len(inner), inner[0]
-    if get_origin(kind) in (list, tuple, Sequence):
+    if get_origin(kind) in (list, tuple, Sequence, Mapping):
         return True, 1, inner[0]
     return False, 1, kind
 
@@ -179,13 +179,14 @@ def _parameters(command: Command, texts: dict[str, str]) -> tuple[list[_Paramete
     found: list[_Parameter] = []
     configs: dict[str, Callable[..., Any]] = {}
     for name, parameter in declared.items():
-        kind, words = unpack(parameter.annotation)
-        if words.fields:
+        kind, words = unpack(name, parameter.annotation)
+        parts = words.fields or (dict.fromkeys(each.name for each in fields(kind)) if is_dataclass(kind) else {})
+        if words.is_option and parts:
             configs[name] = kind
             (types, field_texts), defaults = _fields(kind), parameter.default or kind()
             found += [
                 _Parameter(f"{name}.{part}", types[part], getattr(defaults, part), field_texts[part], words=how)
-                for part, how in words.fields.items()
+                for part, how in parts.items()
                 if part not in declared
             ]
         elif words.is_option:

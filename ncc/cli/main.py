@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -42,23 +42,23 @@ SECTIONS = {
     "Vectors and search": {
         "embed": "ncc.verbs.embed:embed_command",
         "graph": "ncc.verbs.embed:graph_command",
-        "index": "ncc.verbs.search:index_command",
+        "index": "ncc.verbs.search:index",
         "search": "ncc.verbs.search:search_command",
     },
     "Your machine": {
-        "devices": "ncc.verbs.measure:devices_command",
-        "measure": "ncc.verbs.measure:measure_command",
-        "calibrate": "ncc.verbs.measure:calibrate_command",
+        "devices": "ncc.verbs.measure:list_devices",
+        "measure": "ncc.verbs.measure:measure_kernels",
+        "calibrate": "ncc.verbs.measure:calibrate",
         "info": "ncc.verbs.info:info_command",
     },
     "Train": {
-        "corpus build": "ncc.verbs.train:corpus_build_command",
-        "train embedding": "ncc.verbs.train:train_embedding_command",
-        "train encoder": "ncc.verbs.train:train_encoder_command",
-        "train devmap": "ncc.verbs.train:train_devmap_command",
-        "train coarsening": "ncc.verbs.train:train_coarsening_command",
-        "train gpu": "ncc.verbs.train:train_gpu_command",
-        "train classify": "ncc.verbs.train:train_classify_command",
+        "corpus build": "ncc.verbs.train:build_corpus",
+        "train embedding": "ncc.verbs.train:train_embedding",
+        "train encoder": "ncc.verbs.train:train_encoder",
+        "train devmap": "ncc.verbs.train:train_devmap",
+        "train coarsening": "ncc.verbs.train:train_coarsening",
+        "train gpu": "ncc.verbs.train:train_gpu",
+        "train classify": "ncc.verbs.train:train_classifier",
         "data list": "ncc.verbs.info:data_list_command",
         "data fetch": "ncc.verbs.info:data_fetch_command",
         "data verify": "ncc.verbs.info:data_verify_command",
@@ -97,8 +97,8 @@ class VerbGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of a name."""
         if cmd_name not in self.commands and cmd_name in self.verbs:
-            module, _, attribute = self.verbs[cmd_name].partition(":")
-            command = getattr(import_module(module), attribute)
+            verb = resolve_name(self.verbs[cmd_name])
+            command = getattr(verb, "command", verb)
             self.add_command(make_command(cmd_name, command, partial(run_verb, command)), cmd_name)
         return self.commands.get(cmd_name)
 

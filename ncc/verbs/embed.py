@@ -5,57 +5,36 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from ncc.errors import InputError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
-from ncc.verbs.types import (
-    Compiling,
-    Each,
-    EmbeddingLike,
-    EncoderLike,
-    Inputs,
-    Jobs,
-    Json,
-    Language,
-    Level,
-    OutputFile,
-    PoolingLike,
-    Source,
-    Words,
-    command,
-    load_once,
-)
+from ncc.verbs.types import Each, Level, OutputFile, Source, command, document, load_once
 
 if TYPE_CHECKING:
     from ncc.arrays import Floats32
     from ncc.ir.graph.xfg import XFG
     from ncc.ir.reader.module import Module
-    from ncc.learning.embedding.embedding import Lookup
-    from ncc.learning.encoder.pooling import Pooler
+    from ncc.learning.embedding.embedding import AnyEmbedding, Lookup
+    from ncc.learning.encoder.pooling import AnyEncoder, Pooler
     from ncc.verbs.vectors import EmbeddedModule
 
 
+@document
 def embed(
     source: Source,
     *,
-    options: Compiling | None = None,
-    language: Language | None = None,
-    embedding: EmbeddingLike | None = None,
-    encoder: EncoderLike | None = None,
-    pooling: PoolingLike | None = None,
+    options: CompileOptions | None = None,
+    language: str | None = None,
+    embedding: "AnyEmbedding | None" = None,
+    encoder: "AnyEncoder | None" = None,
+    pooling: "str | Pooler | None" = None,
 ) -> "EmbeddedModule":
     """Embed a file or text.
 
     Args:
         source: A path (.ll, .bc, .c, .cpp, .cl, .cu, …), "-" for standard input, or the code itself as text or bytes:
             IR, or source if ``language`` is set.
-        options: Compiler options; default: `ncc.CompileOptions()`.
-        language: Source language: c, c++, opencl or cuda; default: from the file extension.
-        embedding: Statement embedding, or its folder; default: the shipped one.
-        encoder: Encoder for encoder pooling, or its folder; default: the shipped one.
-        pooling: How to compute vectors of functions and modules: "encoder" (from code patterns) or "mean" (of the
-            statement vectors); default: encoder, or mean if only an embedding is passed.
 
     Returns:
         Vectors of statements, functions and the module (float32), and the module itself.
@@ -79,15 +58,16 @@ def embed(
     return EmbeddedModule(module=module, pooler=pooler, lookup=lookup)
 
 
+@document
 def embed_many(
     sources: Iterable[Source] | Source,
     *,
     jobs: int = 1,
     options: CompileOptions | None = None,
     language: str | None = None,
-    embedding: EmbeddingLike | None = None,
-    encoder: EncoderLike | None = None,
-    pooling: PoolingLike | None = None,
+    embedding: "AnyEmbedding | None" = None,
+    encoder: "AnyEncoder | None" = None,
+    pooling: "str | Pooler | None" = None,
     timeout: float = 300.0,
 ) -> "Iterator[EmbeddedModule | NccError]":
     r"""Embed many files or texts and yield results in the same order.
@@ -96,11 +76,6 @@ def embed_many(
         sources: Sources, each as in `embed`, read lazily; a single source is accepted too.
         jobs: Number of worker processes; an input that crashes, hangs or runs out of memory fails alone. One job runs
             in this process.
-        options: As in `embed`.
-        language: As in `embed`, for all sources.
-        embedding: As in `embed`.
-        encoder: As in `embed`.
-        pooling: As in `embed`.
         timeout: Time limit per input in seconds, if it runs in a worker.
 
     Yields:
@@ -118,27 +93,26 @@ def embed_many(
     from ncc.learning.encoder.pooling import load_pooler
     from ncc.system.files.reading import is_own_stream
     from ncc.system.workers.pool import Pool
+    from ncc.verbs.vectors import EmbeddedModule
 
     options = CompileOptions.of(options, language)
     check_positive(jobs=jobs, timeout=timeout)
     pooler = load_pooler(pooling, embedding, encoder)
-    results = Pool(jobs, seconds=timeout).in_order(
+    calls = Pool(jobs, seconds=timeout).in_order(
         [sources] if isinstance(sources, str | bytes | os.PathLike) else sources,
         partial(_read, options=options, embedding=embedding, encoder=encoder, pooling=pooling),
         name_of=lambda source: "<text>" if _is_text(source) else os.fsdecode(source),
         runs_inline=lambda source: not isinstance(source, bytes) and not _is_text(source) and is_own_stream(source),
     )
-    return (_result(call, pooler) for call in results)
 
+    def result(call: "Callable[[], tuple[Module, Lookup]]") -> "EmbeddedModule | NccError":
+        try:
+            module, lookup = call()
+        except NccError as error:
+            return error
+        return EmbeddedModule(module=module, pooler=pooler, lookup=lookup)
 
-def _result(call: "Callable[[], tuple[Module, Lookup]]", pooler: "Pooler") -> "EmbeddedModule | NccError":
-    from ncc.verbs.vectors import EmbeddedModule
-
-    try:
-        module, lookup = call()
-    except NccError as error:
-        return error
-    return EmbeddedModule(module=module, pooler=pooler, lookup=lookup)
+    return map(result, calls)
 
 
 def _read(source: Source, **options: Any) -> "tuple[Module, Lookup]":
@@ -151,26 +125,22 @@ def _is_text(source: Source) -> bool:
     return isinstance(source, bytes) or (isinstance(source, str) and "\n" in source)
 
 
+@document
 def similarity(
     a: "Source | EmbeddedModule | Floats32",
     b: "Source | EmbeddedModule | Floats32",
     *,
     options: CompileOptions | None = None,
     language: str | None = None,
-    embedding: EmbeddingLike | None = None,
-    encoder: EncoderLike | None = None,
-    pooling: PoolingLike | None = None,
+    embedding: "AnyEmbedding | None" = None,
+    encoder: "AnyEncoder | None" = None,
+    pooling: "str | Pooler | None" = None,
 ) -> float:
     r"""Return the similarity of two programs: the cosine of their vectors, from -1 to 1.
 
     Args:
         a: A path or text as in `embed`, a result of `embed`, or a (dim,) vector.
         b: Second program, as ``a``.
-        options: As in `embed`.
-        language: As in `embed`.
-        embedding: As in `embed`.
-        encoder: As in `embed`.
-        pooling: As in `embed`.
 
     Raises:
         NccError: As in `embed`.
@@ -187,11 +157,10 @@ def similarity(
     from ncc.learning.encoder.pooling import load_pooler
     from ncc.verbs.vectors import EmbeddedModule
 
-    modules = [program for program in (a, b) if isinstance(program, EmbeddedModule)]
-    ids = [module.pooler.id for module in modules]
-    if len(set(ids)) > 1:
-        raise InputError(f"vectors of {ids[0]} can't be compared with vectors of {ids[1]}")
-    pooler = modules[0].pooler if modules else load_pooler(pooling, embedding, encoder)
+    poolers = {program.pooler.id: program.pooler for program in (a, b) if isinstance(program, EmbeddedModule)}
+    if len(poolers) > 1:
+        raise InputError("vectors of {} can't be compared with vectors of {}".format(*poolers))
+    pooler = next(iter(poolers.values()), None) or load_pooler(pooling, embedding, encoder)
     vectors = []
     for program in (a, b):
         if isinstance(program, str | os.PathLike | bytes):
@@ -225,17 +194,14 @@ def save_vectors(modules: "Sequence[EmbeddedModule]", level: Level, path: str | 
             file.add(module.columns(level), module.vectors_at(level))
 
 
-_POOLER = ("pooling", "embedding", "encoder")
-
-
 @command(embed)
-def embed_command(  # noqa: D417 - shared options have a text of their own
-    inputs: Inputs,
+def embed_command(
+    inputs: list[str],
     *,
     output: OutputFile | None = None,
     level: Level = "module",
-    jobs: Jobs = 1,
-    as_json: Json = False,
+    jobs: int = 1,
+    as_json: bool = False,
     **options: Any,
 ) -> Each:
     """Turn code into vectors.
@@ -248,7 +214,8 @@ def embed_command(  # noqa: D417 - shared options have a text of their own
     """
     from ncc.learning.encoder.pooling import load_pooler
 
-    pooler = load_once(load_pooler, *(options[name] for name in _POOLER))  # what is wrong with it is said once
+    # a message about the models is printed once
+    pooler = load_once(load_pooler, options["pooling"], options["embedding"], options["encoder"])
     sink = None
     if output:
         from ncc.system.files.tables import VectorFile
@@ -266,47 +233,23 @@ def embed_command(  # noqa: D417 - shared options have a text of their own
 
 
 def _embed(
-    name: Any,
-    *,
-    level: Level,
-    as_json: bool,
-    has_sink: bool,
-    options: CompileOptions,
-    language: str | None,
-    **pooler: Any,
+    source: Any, *, level: Level, as_json: bool, has_sink: bool, pooling: Any, embedding: Any, encoder: Any, **how: Any
 ) -> tuple[Any, ...]:
     from ncc.learning.encoder.pooling import load_pooler
-    from ncc.system.files.text import demangle
 
-    pooling = load_once(load_pooler, *(pooler[key] for key in _POOLER))
-    result = embed(name, options=options, language=language, pooling=pooling)
-    vectors, columns = result.vectors_at(level), result.columns(level)
-    fields: dict[str, Any] = {
-        "num_statements": result.num_statements,
-        "unknown_rate": result.unknown_rate,
-        "backoff": result.backoff,
-        "dim": vectors.shape[1],
-        "level": level,
-        "pooling": None if level == "statement" else result.pooling,
-    }
-    labels = result.labels(level)
-    if as_json:
-        _, _, *places = columns
-        fields |= {"vectors": {level: vectors.tolist()}, "labels": list(labels)}
-        fields |= {place: columns[place] for place in places}
-        if level == "function":
-            fields["demangled"] = list(map(demangle, labels))
-    summary = result.summary(level)
-    return (fields, [replace(summary, details=())], columns, vectors) if has_sink else (fields, [summary])
+    result = embed(source, pooling=load_once(load_pooler, pooling, embedding, encoder), **how)
+    fields, summary = result.to_dict(level) if as_json else {}, result.summary(level)
+    if has_sink:
+        return fields, [replace(summary, details=())], result.columns(level), result.vectors_at(level)
+    return fields, [summary]
 
 
-def build_graph(source: Source, *, options: Compiling | None = None, language: Language | None = None) -> "XFG":
+@document
+def build_graph(source: Source, *, options: CompileOptions | None = None, language: str | None = None) -> "XFG":
     """Build the contextual flow graph of a file or text; see `ncc.build_xfg`.
 
     Args:
         source: As in `embed`.
-        options: Compiler options; default: `ncc.CompileOptions()`.
-        language: Source language: c, c++, opencl or cuda; default: from the file extension.
 
     Returns:
         The graph as arrays; ``to_networkx()`` converts it.
@@ -327,12 +270,12 @@ def build_graph(source: Source, *, options: Compiling | None = None, language: L
 
 
 @command(build_graph)
-def graph_command(  # noqa: D417 - shared options have a text of their own
-    inputs: Inputs,
+def graph_command(
+    inputs: list[str],
     *,
     output: OutputFile | None = None,
-    function: Annotated[str, Words(metavar="NAME")] | None = None,
-    as_json: Json = False,
+    function: str | None = None,
+    as_json: bool = False,
     **options: Any,
 ) -> Each:
     """Build the contextual flow graph (XFG) of code.
@@ -358,14 +301,14 @@ def graph_command(  # noqa: D417 - shared options have a text of their own
     return Each(inputs=inputs, work=work, as_json=as_json)
 
 
-def _draw(name: Any, *, output: Path | None, function: str | None, as_json: bool, **options: Any) -> Any:
+def _draw(source: Any, *, output: Path | None, function: str | None, as_json: bool, **options: Any) -> Any:
     from ncc.ir.graph.export import EXPORTERS, to_dict
     from ncc.ir.graph.xfg import EdgeKind
     from ncc.learning.embedding.embedding import load_embedding
     from ncc.system.files.summaries import Summary
     from ncc.system.files.writing import write_output
 
-    xfg = build_graph(name, **options)
+    xfg = build_graph(source, **options)
     counts = {kind.name.lower(): int((xfg.kind == kind).sum()) for kind in EdgeKind}
     fields: dict[str, Any] = {
         "num_statements": xfg.module.num_statements,

@@ -2,7 +2,7 @@
 
 import platform as host
 
-from ncc.verbs.types import Answer, DataFolder, Name, Rows, command
+from ncc.verbs.types import Answer, Rows, command
 
 
 @command(has_json=True, compiles=False)
@@ -76,26 +76,16 @@ def data_list_command() -> Answer:
 
 
 @command(compiles=False)
-def data_fetch_command(name: Name, *, data: DataFolder | None = None) -> Answer:
-    """Print the paths of a dataset's files, or where to get them.
-
-    Args:
-        name: Dataset name, from 'ncc data list'.
-        data: Dataset folder; default: NCC_DATA, then the cache.
-    """
+def data_fetch_command(name: str, *, data: str | None = None) -> Answer:
+    """Print the paths of a dataset's files, or where to get them."""
     from ncc.learning.data.registry import fetch
 
     return Answer(text="\n".join(map(str, fetch(name, data))))
 
 
 @command(compiles=False)
-def data_verify_command(name: Name, *, data: DataFolder | None = None) -> Answer:
-    """Check a dataset's files against their checksums.
-
-    Args:
-        name: Dataset name, from 'ncc data list'.
-        data: Dataset folder; default: NCC_DATA, then the cache.
-    """
+def data_verify_command(name: str, *, data: str | None = None) -> Answer:
+    """Check a dataset's files against their checksums."""
     from ncc.learning.data.registry import verify
 
     states = verify(name, data)

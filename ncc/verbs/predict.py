@@ -1,6 +1,5 @@
 """Answers about kernels and programs: ``ncc predict-*``, ``ncc profile``, ``ncc classify``, and their functions."""
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -8,67 +7,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ncc.errors import InputError
-from ncc.verbs.types import (
-    Bytes,
-    ClassifierLike,
-    CoarseningHeadLike,
-    Compiling,
-    CompilingPrograms,
-    Count,
-    DeviceHeadLike,
-    Each,
-    EmbeddingLike,
-    GpuHeadLike,
-    Inputs,
-    Items,
-    Jobs,
-    Json,
-    Language,
-    Name,
-    Plot,
-    Source,
-    Words,
-    command,
-    defined_in,
-    load_once,
-)
+from ncc.ir.frontend.options import CompileOptions
+from ncc.verbs.types import COMPILER, Count, Each, PathLike, Source, Words, command, load_once, parser, verb
 
 if TYPE_CHECKING:
     from ncc.kernels.profile import LaunchProfile
+    from ncc.learning.embedding.embedding import AnyEmbedding
     from ncc.system.files.summaries import Summary
+    from ncc.tasks.classification.head import ClassifierHead
     from ncc.tasks.classification.predict import ClassPrediction
+    from ncc.tasks.coarsening.head import CoarseningHead
     from ncc.tasks.coarsening.predict import CoarseningPrediction
+    from ncc.tasks.devices.predict import AnyHead
     from ncc.tasks.devices.prediction import DevicePrediction
+    from ncc.tasks.gpus.head import GpuHead
     from ncc.tasks.gpus.predict import GpuPrediction
 
     _Shown = list[tuple[dict[str, Any], Summary]]
-    Extent = Sequence[int] | int
-    Arguments = Mapping[str, float]
-    ProgramArgs = Sequence[str]
-    OptLevels = Sequence[str]
-else:
 
-    def _extent(text: str) -> tuple[int, ...]:
-        try:
-            return tuple(int(part) for part in text.split(","))
-        except ValueError as error:
-            raise InputError(f"{text!r}: expected whole numbers, such as 1024 or 64,16") from error
-
-    def _words(text: str) -> list[str]:
-        try:
-            return shlex.split(text)
-        except ValueError as error:
-            raise InputError(f"{text!r}: expected a shell command line: {error}") from error
-
-    def _levels(text: str) -> tuple[str, ...]:
-        from ncc.learning.programs.labelled import level_names
-
-        return level_names(text)
-
-    Extent = Annotated[Any, Words(metavar="X[,Y,Z]", parse=_extent)]
-    Arguments = Annotated[Sequence[str], Words(metavar="NAME=VALUE", option=("--arg",))]
-    ProgramArgs = Annotated[Any, Words(metavar="TEXT", parse=_words)]
-    OptLevels = Annotated[Any, Words(metavar="LEVELS", parse=_levels)]
+_OTHER_OPTIONS = Words(fields={name: words for name, words in COMPILER.items() if name != "optimization"})
+_LEVELS = Words("LEVELS", parse=parser("ncc.learning.programs.labelled:level_names"))
 
 
 def _show(results: Sequence[Any], **how: Any) -> "_Shown":
@@ -110,18 +68,18 @@ class _Verb:
         return row, [summary for _, summary in shown]
 
 
-@defined_in("ncc.tasks.devices.predict")
+@verb("ncc.tasks.devices.predict")
 def predict_device(
     source: Source,
     *,
-    transfer: Bytes | None = None,
+    transfer: "float | str | None" = None,
     wgsize: float | None = None,
-    global_size: Items | None = None,
+    global_size: "float | str | None" = None,
     platform: Literal["amd", "nvidia"] | None = None,
-    options: Compiling | None = None,
-    language: Language | None = None,
-    head: DeviceHeadLike | None = None,
-    embedding: EmbeddingLike | None = None,
+    options: CompileOptions | None = None,
+    language: str | None = None,
+    head: "AnyHead | None" = None,
+    embedding: "AnyEmbedding | None" = None,
 ) -> "tuple[DevicePrediction, ...]":
     """Predict the faster device for every kernel in a file.
 
@@ -133,10 +91,7 @@ def predict_device(
             other is derived from it: 4 bytes per work-item and pointer argument, copied both ways.
         platform: GPU to compare with the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default: nvidia, or the head's
             platform.
-        options: Compiler options.
-        language: Source language: c, c++, opencl or cuda; default: from the file extension.
         head: Head, or its folder; default: the shipped one for the platform.
-        embedding: Embedding that the head was trained on, or its folder; default: the shipped one.
 
     Returns:
         One prediction per kernel, in file order.
@@ -157,13 +112,13 @@ _DEVICE_FIELDS = (
 
 
 @command(predict_device)
-def predict_device_command(  # noqa: D417 - shared options have a text of their own
-    inputs: Inputs,
+def predict_device_command(
+    inputs: list[str],
     *,
-    plot: Plot | None = None,
+    plot: Path | None = None,
     explain: bool = False,
-    jobs: Jobs = 1,
-    as_json: Json = False,
+    jobs: int = 1,
+    as_json: bool = False,
     **options: Any,
 ) -> Each:
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much.
@@ -210,25 +165,21 @@ def _show_devices(results: "Sequence[DevicePrediction]", *, plot: Path | None, e
     return shown
 
 
-@defined_in("ncc.tasks.coarsening.predict")
+@verb("ncc.tasks.coarsening.predict")
 def predict_coarsening(
     source: Source,
     *,
-    device: Name | None = None,
-    options: Compiling | None = None,
-    language: Language | None = None,
-    head: CoarseningHeadLike | None = None,
-    embedding: EmbeddingLike | None = None,
+    device: Annotated[str, Words("NAME")] | None = None,
+    options: CompileOptions | None = None,
+    language: str | None = None,
+    head: "CoarseningHead | PathLike | None" = None,
+    embedding: "AnyEmbedding | None" = None,
 ) -> "tuple[CoarseningPrediction, ...]":
     """Predict the best thread-coarsening factor for every kernel in a file.
 
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel, as in `ncc.embed`.
         device: Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default: any other GPU.
-        options: Compiler options.
-        language: Source language: c, c++, opencl or cuda; default: from the file extension.
-        head: Head, or its folder; default: the shipped one.
-        embedding: Embedding that the head was trained on, or its folder; default: the shipped one.
 
     Returns:
         One prediction per kernel, in file order.
@@ -243,7 +194,7 @@ def predict_coarsening(
 
 
 @command(predict_coarsening)
-def predict_coarsening_command(inputs: Inputs, *, jobs: Jobs = 1, as_json: Json = False, **options: Any) -> Each:
+def predict_coarsening_command(inputs: list[str], *, jobs: int = 1, as_json: bool = False, **options: Any) -> Each:
     """Predict how many work-items of a kernel to merge into one, and the speedup."""
     from ncc.tasks.coarsening.head import load_coarsening_head
 
@@ -254,15 +205,15 @@ def predict_coarsening_command(inputs: Inputs, *, jobs: Jobs = 1, as_json: Json 
     return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
-@defined_in("ncc.kernels.profile")
+@verb("ncc.kernels.profile")
 def profile(
     source: Source,
     *,
-    grid: Extent,
-    block: Extent,
-    arguments: Arguments | None = None,
-    kernel: Name | None = None,
-    options: Compiling | None = None,
+    grid: "Sequence[int] | int",
+    block: "Sequence[int] | int",
+    arguments: Mapping[str, float] | None = None,
+    kernel: str | None = None,
+    options: CompileOptions | None = None,
 ) -> "tuple[LaunchProfile, ...]":
     """Count the work per thread of GPU kernels in a launch.
 
@@ -271,11 +222,6 @@ def profile(
 
     Args:
         source: As in `load_module`.
-        grid: Blocks in each dimension, up to three, such as 1024 or 64,16.
-        block: Threads per block in each dimension, such as 256 or 16,16.
-        arguments: Values of kernel arguments, by name or by position from 0.
-        kernel: Kernel, by mangled or source name; default: all.
-        options: Compiler options.
 
     Returns:
         One profile per kernel.
@@ -287,7 +233,7 @@ def profile(
 
 
 @command(profile)
-def profile_command(inputs: Inputs, *, jobs: Jobs = 1, as_json: Json = False, **options: Any) -> Each:
+def profile_command(inputs: list[str], *, jobs: int = 1, as_json: bool = False, **options: Any) -> Each:
     """Count a GPU kernel's work per thread: operations by type, memory accesses by space and pattern.
 
     Example: ncc profile saxpy.cu --grid 4096 --block 256 --arg n=1000000
@@ -313,18 +259,18 @@ def _checked_launch(options: Mapping[str, Any]) -> dict[str, float]:
     return values
 
 
-@defined_in("ncc.tasks.gpus.predict")
+@verb("ncc.tasks.gpus.predict")
 def predict_gpu(
     source: Source,
     *,
-    grid: Extent,
-    block: Extent,
-    arguments: Arguments | None = None,
-    kernel: Name | None = None,
-    program_args: ProgramArgs | None = None,
-    gpu: Name | None = None,
-    head: GpuHeadLike | None = None,
-    options: Compiling | None = None,
+    grid: "Sequence[int] | int",
+    block: "Sequence[int] | int",
+    arguments: Mapping[str, float] | None = None,
+    kernel: str | None = None,
+    program_args: "Sequence[str] | None" = None,
+    gpu: str | None = None,
+    head: "GpuHead | PathLike | None" = None,
+    options: CompileOptions | None = None,
 ) -> "tuple[GpuPrediction, ...]":
     """Predict how long a GPU kernel launch takes and whether it is compute- or bandwidth-bound.
 
@@ -333,14 +279,8 @@ def predict_gpu(
 
     Args:
         source: CUDA, OpenCL C or IR, as in `load_module`.
-        grid: Blocks in each dimension, up to three, such as 1024 or 64,16.
-        block: Threads per block in each dimension, such as 256 or 16,16.
-        arguments: Values of kernel arguments, by name or by position from 0.
-        kernel: Kernel, by mangled or source name; default: all.
         program_args: Command-line arguments of the program, such as '1024 100', if host code reads sizes from argv.
         gpu: GPU, such as A100; default: the one that the head was trained on. Predictions for others are extrapolated.
-        head: Head, or its folder; default: the shipped one.
-        options: Compiler options.
 
     Returns:
         One prediction per kernel.
@@ -358,8 +298,8 @@ _GPU_FIELDS = (
 
 
 @command(predict_gpu)
-def predict_gpu_command(  # noqa: D417 - shared options have a text of their own
-    inputs: Inputs, *, explain: bool = False, jobs: Jobs = 1, as_json: Json = False, **options: Any
+def predict_gpu_command(
+    inputs: list[str], *, explain: bool = False, jobs: int = 1, as_json: bool = False, **options: Any
 ) -> Each:
     """Predict how long a GPU kernel launch takes and whether it is compute- or bandwidth-bound.
 
@@ -378,16 +318,16 @@ def predict_gpu_command(  # noqa: D417 - shared options have a text of their own
     return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
-@defined_in("ncc.tasks.classification.predict")
+@verb("ncc.tasks.classification.predict")
 def classify(
     source: Source,
     *,
     top: Count = 5,
-    levels: OptLevels | None = None,
-    options: CompilingPrograms | None = None,
-    language: Language | None = None,
-    head: ClassifierLike | None = None,
-    embedding: EmbeddingLike | None = None,
+    levels: Annotated[Any, _LEVELS] | None = None,
+    options: Annotated[CompileOptions, _OTHER_OPTIONS] | None = None,
+    language: str | None = None,
+    head: "ClassifierHead | PathLike | None" = None,
+    embedding: "AnyEmbedding | None" = None,
 ) -> "ClassPrediction":
     """Predict which known problem a program solves.
 
@@ -397,9 +337,6 @@ def classify(
         levels: Optimization levels to compile at and average over, such as '0,1,2'; default: those that the classifier
             was trained on.
         options: Other compiler options.
-        language: Source language: c, c++, opencl or cuda; default: from the file extension.
-        head: Classifier, or its folder; default: the shipped one.
-        embedding: Embedding that the head was trained on, or its folder; default: the shipped one.
 
     Returns:
         The most probable classes, best first, and whether the program is of a known class.
@@ -414,7 +351,7 @@ def classify(
 
 
 @command(classify)
-def classify_command(inputs: Inputs, *, jobs: Jobs = 1, as_json: Json = False, **options: Any) -> Each:
+def classify_command(inputs: list[str], *, jobs: int = 1, as_json: bool = False, **options: Any) -> Each:
     """Predict which known problem a program solves. C and C++ may omit their #include lines."""
     from ncc.tasks.classification.head import load_classifier
 

@@ -1,47 +1,41 @@
 """Searching code: ``ncc index`` and ``ncc search``."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ncc.errors import InputError
-from ncc.verbs.types import (
-    Answer,
-    Command,
-    Compiling,
-    Count,
-    EmbeddingLike,
-    EncoderLike,
-    Jobs,
-    OutputFile,
-    PathLike,
-    PoolingLike,
-    Progress,
-    Words,
-    command,
-    defined_in,
-)
+from ncc.ir.frontend.options import CompileOptions
+from ncc.verbs.types import Answer, Count, OutputFile, PathLike, Words, command, verb
 
 if TYPE_CHECKING:
+    from ncc.learning.embedding.embedding import AnyEmbedding
+    from ncc.learning.encoder.pooling import AnyEncoder, Pooler
     from ncc.tasks.search.duplicates import Duplicates
     from ncc.tasks.search.index import Index, SearchResult
 
-Places = Annotated[Sequence[PathLike] | PathLike, Words(metavar="FOLDER...", help="Folder, file or glob.")]
-IndexFolder = Annotated[PathLike, Words(metavar="INDEX", option=("-o", "--output"))]
+
+def _report(made: "Index") -> Answer:
+    assert made.report is not None
+    return Answer(
+        text=[made.summary()],
+        json={**vars(made.report), "pooling": made.pooling, "num_bytes": made.num_bytes},
+        failures=[reason.partition("\n")[0] for reason in made.report.failures.values()],
+    )
 
 
-@defined_in("ncc.tasks.search.build")
+@verb("ncc.tasks.search.build", show=_report, has_json=True, resumes=True, is_brief=True)
 def index(
-    inputs: Places,
-    output: IndexFolder,
+    inputs: Annotated[Sequence[PathLike] | PathLike, Words("FOLDER...")],
+    output: Annotated[PathLike, Words("INDEX", option=("-o", "--output"))],
     *,
-    options: Compiling | None = None,
-    pooling: PoolingLike | None = None,
-    embedding: EmbeddingLike | None = None,
-    encoder: EncoderLike | None = None,
-    jobs: Jobs = 1,
-    progress: Progress | None = None,
+    options: CompileOptions | None = None,
+    pooling: "str | Pooler | None" = None,
+    embedding: "AnyEmbedding | None" = None,
+    encoder: "AnyEncoder | None" = None,
+    jobs: int = 1,
+    progress: Callable[[str], None] | None = None,
 ) -> "Index":
     """Index every function in a code base, or update an index. Run again to resume.
 
@@ -53,9 +47,6 @@ def index(
         options: Compiler options; line numbers are always kept.
         pooling: How to compute function vectors: "encoder" or "mean", as in `ncc.embed`.
         embedding: Statement embedding, or its folder; default: the shipped one. An object is stored in the index.
-        encoder: Encoder for encoder pooling, or its folder; default: the shipped one.
-        jobs: Number of worker processes; a crash affects only its own file.
-        progress: Called with a line of text after each batch of files.
 
     Returns:
         The open index; its ``report`` lists what changed.
@@ -68,33 +59,21 @@ def index(
     """
 
 
-def _report(made: "Index") -> Answer:
-    assert made.report is not None
-    return Answer(
-        text=[made.summary()],
-        json={**vars(made.report), "pooling": made.pooling, "num_bytes": made.num_bytes},
-        failures=[reason.partition("\n")[0] for reason in made.report.failures.values()],
-    )
-
-
-index_command = Command(run=index, show=_report, has_json=True, resumes=True, is_brief=True)
-
-
 @command(has_json=True)
-def search_command(  # noqa: D417 - shared options have a text of their own
-    index: Annotated[Path, Words(metavar="INDEX")],
-    query: Annotated[str, Words(metavar="[QUERY]")] | None = None,
+def search_command(
+    index: Annotated[Path, Words("INDEX")],
+    query: Annotated[str, Words("[QUERY]")] | None = None,
     *,
-    function: Annotated[str, Words(metavar="NAME")] | None = None,
-    top: Annotated[int, Words(metavar="K", minimum=1)] = 10,
+    function: str | None = None,
+    top: Annotated[int, Words("K", minimum=1)] = 10,
     duplicates: bool = False,
-    threshold: Annotated[float, Words(metavar="T")] | None = None,
-    calibration: Annotated[Path, Words(metavar="FILE.json")] | None = None,
+    threshold: Annotated[float, Words("T")] | None = None,
+    calibration: Annotated[Path, Words("FILE.json")] | None = None,
     min_statements: Count = 10,
     output: OutputFile | None = None,
-    source: bool | None = None,
-    root: Annotated[Path, Words(metavar="FOLDER")] | None = None,
-    options: Compiling | None = None,
+    source: Annotated[bool, Words()] | None = None,
+    root: Annotated[Path, Words("FOLDER")] | None = None,
+    options: CompileOptions | None = None,
 ) -> Answer:
     """Find functions similar to those of a file, or groups of similar functions.
 

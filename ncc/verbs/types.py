@@ -2,46 +2,46 @@
 
 import inspect
 import os
+import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
+from textwrap import fill
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from ncc.errors import InputError, naming_extras
 from ncc.ir.frontend.options import CompileOptions
 
+if TYPE_CHECKING:
+    from ncc.system.files.tables import VectorFile
+
 _Loaded = TypeVar("_Loaded")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+_ARGUMENT = re.compile(r"^    (\w+): ", re.M)
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+PathLike = str | os.PathLike[str]
+Source = PathLike | bytes
+Level = Literal["module", "function", "statement"]
+
+
+@dataclass(frozen=True, eq=False)
 class Words:
-    """How the command line writes a parameter, or not at all.
+    """How the command line writes a parameter, or not at all."""
 
-    Attributes:
-        metavar: Name of a value in the help; an argument in brackets may be left out.
-        help: Its text, unless a docstring has one.
-        parse: Makes the value from text.
-        minimum: Smallest number allowed.
-        option: Names of the option, unless that of the parameter.
-        fields: Fields of a dataclass that are options; None leaves the words of a field's own type.
-        is_option: Whether the command line has it.
-        is_argument: Whether it is written without a name, though it has a default.
-        is_required: Whether the command line needs it, though it has a default.
-    """
-
-    metavar: str = ""
-    help: str = ""
-    parse: Callable[[str], Any] | None = None
-    minimum: float | None = None
-    option: tuple[str, ...] = ()
-    fields: Mapping[str, "Words | None"] = field(default_factory=dict)
-    is_option: bool = True
-    is_argument: bool = False
-    is_required: bool = False
+    metavar: str = ""  # name of a value in the help; an argument in brackets may be left out
+    help: str = ""  # its text, unless a docstring has one
+    parse: Callable[[str], Any] | None = None  # makes the value from text
+    minimum: float | None = None  # smallest number allowed
+    option: tuple[str, ...] = ()  # names of the option, unless that of the parameter
+    fields: "Mapping[str, Words]" = field(default_factory=dict)  # fields of a dataclass that are options
+    is_option: bool = True  # whether the command line has it
+    is_argument: bool = False  # whether it is written without a name, though it has a default
+    is_required: bool = False  # whether the command line needs it, though it has a default
 
 
 @dataclass(frozen=True)
@@ -54,69 +54,44 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The output of a command.
+    """The output of a command."""
 
-    Attributes:
-        text: For people: text, rows, or parts: summaries and what `rich` prints.
-        json: For machines: an object, or one per line.
-        failures: Messages about inputs that failed.
-        is_failed: Whether the exit code is 1 without failures.
-    """
-
-    text: "str | Rows | Iterable[Any]" = ""
-    json: Mapping[str, Any] | Sequence[Mapping[str, Any]] = ()
-    failures: Sequence[str] = ()
-    is_failed: bool = False
+    text: "str | Rows | Iterable[Any]" = ""  # for people; parts are summaries and what `rich` prints
+    json: Mapping[str, Any] | Sequence[Mapping[str, Any]] = ()  # for machines: an object, or one per line
+    failures: Sequence[str] = ()  # messages about inputs that failed
+    is_failed: bool = False  # whether the exit code is 1 without failures
 
 
 @dataclass(frozen=True, kw_only=True)
 class Each:
     """Work that a command does for each of its inputs; one that fails does not stop the others.
 
-    Attributes:
-        inputs: As the user gave them.
-        work: Returns the fields of the JSON object, summaries for people, and with a ``sink`` the columns and
-            vectors to add to it; a function of a module, or a partial of one.
-        as_json: Print objects instead of text; one has ``warning`` where there is something to be warned of, and
-            ``skipped_functions`` if some did not compile.
-        fields: Names that an object has, as null, also where its input failed, beside those of every command.
-        kernels: Skip C and C++ files of a folder that can't hold a kernel.
-        jobs: Worker processes; one job is done in this one.
-        compile_s: Time for the compilation of an input; a worker has more for the rest.
-        sink: File that gets the vectors of all inputs, even if nobody reads the answers any more.
+    ``work`` can be pickled. It returns the fields of the JSON object, summaries for people, and with a ``sink`` the
+    columns and vectors to add to it. An object also has ``warning`` if there is one, and ``skipped_functions`` if some
+    did not compile.
     """
 
-    inputs: Sequence[str]
+    inputs: Sequence[str]  # as the user gave them
     work: Callable[[Any], Any]
     as_json: bool
-    fields: Sequence[str] = ()
-    kernels: bool = False
-    jobs: int = 1
-    compile_s: float = 0.0
-    sink: "VectorFile | None" = None
+    fields: Sequence[str] = ()  # of an object, as null also if its input failed, beside those of every command
+    kernels: bool = False  # skip C and C++ files of a folder that can't hold a kernel
+    jobs: int = 1  # worker processes; one job is done in this one
+    compile_s: float = 0.0  # for the compilation of an input; a worker has more for the rest
+    sink: "VectorFile | None" = None  # gets the vectors of all inputs, even if nobody reads the answers any more
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A verb as a command.
+    """A verb as a command."""
 
-    Attributes:
-        run: Takes the options that it names, and with ``**options`` those of ``api``.
-        api: The public function that it calls, which documents the options that they share.
-        show: Makes an answer of what ``run`` returns, unless that is one, or work over inputs.
-        has_json: Whether ``--json`` prints the object of the answer.
-        compiles: Whether it may run a compiler.
-        resumes: Whether it resumes when it is run again.
-        is_brief: Whether a message a second is enough.
-    """
-
-    run: Callable[..., Any]
-    api: Callable[..., Any] | None = None
-    show: Callable[[Any], Answer] | None = None
-    has_json: bool = False
-    compiles: bool = True
-    resumes: bool = False
-    is_brief: bool = False
+    run: Callable[..., Any]  # takes the options that it names, and with ``**options`` those of ``api``
+    api: Callable[..., Any] | None = None  # the public function that it calls, which documents what they share
+    show: Callable[[Any], Answer] | None = None  # makes an answer of the result, unless that is one or an `Each`
+    has_json: bool = False  # whether ``--json`` prints the object of the answer
+    compiles: bool = True  # whether it may run a compiler
+    resumes: bool = False  # whether it resumes when it is run again
+    is_brief: bool = False  # whether a message a second is enough
 
 
 def command(api: Callable[..., Any] | None = None, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
@@ -124,9 +99,53 @@ def command(api: Callable[..., Any] | None = None, **settings: Any) -> Callable[
     return lambda run: Command(run=run, api=api, **settings)
 
 
-def unpack(annotation: Any) -> tuple[Any, Words]:
-    """Return a type without None and without words, and these."""
-    words = Words()
+def verb(module: str, **settings: Any) -> Callable[[_Function], _Function]:
+    """Make a signature with a docstring call the function of its name in a module, which is imported at the call.
+
+    Settings are those of its command, which is its attribute ``command``.
+    """
+
+    def decorate(declared: _Function) -> _Function:
+        signature = inspect.signature(declared)
+
+        @wraps(document(declared))
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                bound = signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{declared.__name__}() {error}") from None
+            bound.apply_defaults()
+            for name, value in bound.arguments.items():
+                parse = unpack(name, signature.parameters[name].annotation)[1].parse
+                if parse and isinstance(value, str):  # as it is written on the command line
+                    bound.arguments[name] = parse(value)
+            with naming_extras():
+                return resolve_name(f"{module}:{declared.__name__}")(*bound.args, **bound.kwargs)
+
+        call.command = Command(run=call, **settings)  # type: ignore[attr-defined]
+        return cast(_Function, call)
+
+    return decorate
+
+
+def document(function: _Function) -> _Function:
+    """Add the texts that verbs share to the ``Args`` of a docstring, in the order of the signature."""
+    about, title, sections = (inspect.getdoc(function) or "").partition("Args:\n")
+    if not title:
+        return function
+    arguments, _, others = sections.partition("\n\n")
+    _, *parts = _ARGUMENT.split(arguments)
+    texts = dict(zip(parts[::2], parts[1::2], strict=True))
+    for name, parameter in inspect.signature(function).parameters.items():
+        text = texts.pop(name, None) or unpack(name, parameter.annotation)[1].help
+        texts[name] = fill(f"    {name}: {text}", 116, subsequent_indent=" " * 8)
+    function.__doc__ = about + title + "\n".join(texts.values()) + f"\n\n{others}".rstrip()
+    return function
+
+
+def unpack(name: str, annotation: Any) -> tuple[Any, Words]:
+    """Return the type of a parameter without None and without words, and these, by default those of its name."""
+    words = PARAMETERS.get(name, Words())
     while True:
         if get_origin(annotation) is Annotated:
             annotation, *notes = get_args(annotation)
@@ -135,31 +154,6 @@ def unpack(annotation: Any) -> tuple[Any, Words]:
             annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
         else:
             return annotation, words
-
-
-def defined_in(module: str) -> Callable[[_Function], _Function]:
-    """Make a signature with a docstring call the function of its name in a module, which is imported at the call."""
-
-    def decorate(declared: _Function) -> _Function:
-        signature = inspect.signature(declared)
-
-        @wraps(declared)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            try:
-                bound = signature.bind(*args, **kwargs)
-            except TypeError as error:
-                raise TypeError(f"{declared.__name__}() {error}") from None
-            bound.apply_defaults()
-            for name, value in bound.arguments.items():
-                parse = unpack(signature.parameters[name].annotation)[1].parse
-                if parse and isinstance(value, str):  # as it is written on the command line
-                    bound.arguments[name] = parse(value)
-            with naming_extras():
-                return getattr(import_module(module), declared.__name__)(*bound.args, **bound.kwargs)
-
-        return cast(_Function, call)
-
-    return decorate
 
 
 @lru_cache(maxsize=8)
@@ -179,98 +173,103 @@ def _folder(path: str) -> str:
     return path
 
 
-def _language(name: str) -> str | None:
-    return CompileOptions(language=name).language
+def _extent(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"{text!r}: expected whole numbers, such as 1024 or 64,16") from error
 
 
-def _bytes(text: str) -> float:
-    from ncc.system.files.text import parse_bytes
-
-    return parse_bytes(text)
-
-
-def _items(text: str) -> float:
-    from ncc.system.files.text import parse_items
-
-    return parse_items(text)
+def _shell_words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"{text!r}: expected a shell command line: {error}") from error
 
 
-_FOLDER = Words(metavar="FOLDER")
-_PYTHON = Words(is_option=False)
+def parser(place: str) -> Callable[[str], Any]:
+    """A function that makes a value from text, which is imported with the first text."""
+    return lambda text: resolve_name(place)(text)  # noqa: PLW0108 - not before it is called
 
-Inputs = Annotated[
-    list[str],
-    Words(metavar="INPUT...", help="File, folder or glob, or - for standard input (IR, or source with --language)."),
-]
-Jobs = Annotated[
-    int, Words(metavar="N", minimum=1, help="Number of worker processes; a crash affects only its own input.")
-]
-Json = Annotated[bool, Words(option=("--json",), help="Print one JSON object per input, one per line.")]
-Plot = Annotated[Path, Words(metavar="FILE")]
-OutputFile = Annotated[Path, Words(metavar="FILE", option=("-o", "--output"))]
-Count = Annotated[int, Words(metavar="N", minimum=1)]
-Seconds = Annotated[float, Words(metavar="SECONDS")]
-Minutes = Annotated[float, Words(metavar="MINUTES")]
-Name = Annotated[str, Words(metavar="NAME")]
-Device = Annotated[str, Words(metavar="cpu|cuda")]
-Level = Literal["module", "function", "statement"]
-Language = Annotated[str, Words(metavar="c|c++|opencl|cuda", parse=_language)]
 
-_COMPILER = {
-    "clang": Words(metavar="PATH"),
-    "include_paths": Words(metavar="FOLDER", option=("-I", "--include"), parse=_folder),
-    "defines": Words(metavar="NAME[=VALUE]", option=("-D", "--define")),
-    "flags": Words(metavar="FLAG", option=("--flag",)),
-    "optimization": Words(metavar="LEVEL", option=("-O",)),
-    "language": Words(metavar="c|c++|opencl|cuda"),
-    "timeout_s": Words(metavar="SECONDS", option=("--timeout",)),
+_LANGUAGES = "c|c++|opencl|cuda"
+IN_PYTHON = Words(is_option=False)
+COMPILER = {
+    "clang": Words("PATH"),
+    "include_paths": Words("FOLDER", option=("-I", "--include"), parse=_folder),
+    "defines": Words("NAME[=VALUE]", option=("-D", "--define")),
+    "flags": Words("FLAG", option=("--flag",)),
+    "optimization": Words("LEVEL", option=("-O",)),
+    "language": Words(_LANGUAGES),
+    "timeout_s": Words("SECONDS", option=("--timeout",)),
     "verify": Words(),
-    "commands": Words(metavar="FILE", option=("--compile-commands",)),
-    "cuda_path": Words(metavar="FOLDER", parse=_folder),
+    "commands": Words("FILE", option=("--compile-commands",)),
+    "cuda_path": Words("FOLDER", parse=_folder),
 }
 _OF_EACH_SOURCE = ("clang", "optimization", "language", "timeout_s", "verify")
-Compiling = Annotated[CompileOptions, Words(fields=_COMPILER)]
-PythonOptions = Annotated[CompileOptions, _PYTHON]
-CompilingPrograms = Annotated[
-    CompileOptions, Words(fields={name: words for name, words in _COMPILER.items() if name != "optimization"})
-]
+
+PARAMETERS: Mapping[str, Words] = {
+    # inputs, and how they are read
+    "source": IN_PYTHON,
+    "inputs": Words("INPUT...", "File, folder or glob, or - for standard input (IR, or source with --language)."),
+    "options": Words(help="Compiler options; default: `ncc.CompileOptions()`.", fields=COMPILER),
+    "language": Words(
+        _LANGUAGES,
+        "Source language: c, c++, opencl or cuda; default: from the file extension.",
+        parse=lambda name: CompileOptions(language=name).language,
+    ),
+    "jobs": Words("N", "Number of worker processes; a crash affects only its own input.", minimum=1),
+    "as_json": Words(help="Print one JSON object per input, one per line.", option=("--json",)),
+    "progress": Words(help="Called with lines of text.", is_option=False),
+    "output": Words("FOLDER", "Output folder.", option=("-o", "--output"), is_required=True),
+    "function": Words("NAME"),
+    # models
+    "embedding": Words("FOLDER", "Statement embedding, or its folder; default: the shipped one."),
+    "encoder": Words("FOLDER", "Encoder for encoder pooling, or its folder; default: the shipped one."),
+    "pooling": Words(
+        "encoder|mean",
+        'How to compute vectors of functions and modules: "encoder" (from code patterns) or "mean" (of the statement '
+        "vectors); default: encoder, or mean if only an embedding is passed.",
+    ),
+    "head": Words("FOLDER", "Head, or its folder; default: the shipped one."),
+    "name": Words("NAME", "Dataset name, from 'ncc data list'."),
+    # launches
+    "grid": Words("X[,Y,Z]", "Blocks in each dimension, up to three, such as 1024 or 64,16.", parse=_extent),
+    "block": Words("X[,Y,Z]", "Threads per block in each dimension, such as 256 or 16,16.", parse=_extent),
+    "arguments": Words("NAME=VALUE", "Values of kernel arguments, by name or by position from 0.", option=("--arg",)),
+    "kernel": Words("NAME", "Kernel, by mangled or source name; default: all."),
+    "program_args": Words("TEXT", parse=_shell_words),
+    "gpu": Words("NAME"),
+    "plot": Words("FILE"),
+    "transfer": Words("BYTES", parse=parser("ncc.system.files.text:parse_bytes")),
+    "global_size": Words("N", parse=parser("ncc.system.files.text:parse_items")),
+    # measuring
+    "timeout": Words("SECONDS"),
+    "measurement_time": Words("SECONDS"),
+    "budget": Words("MINUTES"),
+    # training
+    "recipe": Words("RECIPE|FOLDER"),
+    "functions": Words("RECIPE|FOLDER"),
+    "functions_from": Words("FOLDER"),
+    "extend": Words("FOLDER|shipped"),
+    "refit": Words("FOLDER"),
+    "ir": Words("FOLDER"),
+    "sources": Words("FOLDER"),
+    "cache": Words("FOLDER"),
+    "card": Words(help="Additional model card fields, such as the command.", is_option=False),
+    "seed": Words(help="Random seed for folds and training."),
+    "data": Words("FOLDER", "Dataset folder; default: NCC_DATA, then the cache."),
+    "device": Words("cpu|cuda", "Device to train on, cpu or cuda; with torchrun, each rank uses its own GPU."),
+    "levels": Words("LEVELS", "Optimization levels to compile programs at, such as '0,1,2'.", parse=split_list),
+    "lr_scaling": Words("sqrt|linear|none"),
+    "strategy": Words("mirrored|central|stale|local"),
+    "compression": Words("none|fp16|bf16|topk|int8|int4"),
+}
+"""Parameters that mean the same in every verb, by name; a verb's docstring or annotation says what differs."""
+
+OutputFile = Annotated[Path, Words("FILE", option=("-o", "--output"))]
+Count = Annotated[int, Words("N", minimum=1)]
 CompilingCorpora = Annotated[
-    CompileOptions, Words(fields={name: words for name, words in _COMPILER.items() if name not in _OF_EACH_SOURCE})
+    CompileOptions, Words(fields={name: words for name, words in COMPILER.items() if name not in _OF_EACH_SOURCE})
 ]
 """Options of the compiler for corpora and labelled programs, which say the others for themselves."""
-
-if TYPE_CHECKING:
-    from ncc.learning.corpus.recipe import Recipe
-    from ncc.learning.embedding.embedding import AnyEmbedding
-    from ncc.learning.encoder.linear import LinearEncoder
-    from ncc.learning.encoder.pooling import AnyEncoder, Pooler
-    from ncc.system.files.tables import VectorFile
-    from ncc.tasks.classification.head import ClassifierHead
-    from ncc.tasks.coarsening.head import CoarseningHead
-    from ncc.tasks.devices.predict import AnyHead
-    from ncc.tasks.gpus.head import GpuHead
-
-    Names = Sequence[str]
-else:  # the command line knows their folders and files alone
-    Recipe = AnyEmbedding = LinearEncoder = AnyEncoder = Pooler = Path
-    ClassifierHead = CoarseningHead = AnyHead = GpuHead = Path
-    Names = Annotated[Any, Words(metavar="LEVELS", parse=split_list)]
-
-PathLike = str | os.PathLike[str]
-Source = Annotated[PathLike | bytes, _PYTHON]
-EmbeddingLike = Annotated[AnyEmbedding, _FOLDER]
-EncoderLike = Annotated[AnyEncoder, _FOLDER]
-LinearEncoderLike = Annotated[LinearEncoder | str | Path, _FOLDER]
-PoolingLike = Annotated[str | Pooler, Words(metavar="encoder|mean")]
-DeviceHeadLike = Annotated[AnyHead, _FOLDER]
-CoarseningHeadLike = Annotated[CoarseningHead | PathLike, _FOLDER]
-GpuHeadLike = Annotated[GpuHead | PathLike, _FOLDER]
-ClassifierLike = Annotated[ClassifierHead | str | Path, _FOLDER]
-RecipeLike = Annotated[Recipe | str | Path, Words(metavar="RECIPE|FOLDER")]
-Output = Annotated[Path | str, Words(metavar="FOLDER", option=("-o", "--output"), is_required=True)]
-Folder = Annotated[Path | str, _FOLDER]
-DataFolder = Annotated[str, _FOLDER]
-Bytes = Annotated[float | str, Words(metavar="BYTES", parse=_bytes)]
-Items = Annotated[float | str, Words(metavar="N", parse=_items)]
-Progress = Annotated[Callable[[str], None], _PYTHON]
-Card = Annotated[dict[str, Any], _PYTHON]

@@ -126,6 +126,22 @@ class EmbeddedModule(Summarized):
             return self.module.function_names
         return tuple(self.module.statement_text(i) for i in range(self.num_statements))
 
+    def to_dict(self, level: Level = "module") -> dict[str, Any]:
+        """Return vectors of a level and what is known of them as plain Python values, as ``--json`` prints them."""
+        _, labels, *places = self.columns(level).items()
+        vectors = self.vectors_at(level)
+        fields: dict[str, Any] = {
+            "num_statements": self.num_statements,
+            "unknown_rate": self.unknown_rate,
+            "backoff": self.backoff,
+            "dim": vectors.shape[1],
+            "level": level,
+            "pooling": None if level == "statement" else self.pooling,
+            "vectors": {level: vectors.tolist()},
+            "labels": labels[1],
+        }
+        return fields | dict(places) | ({"demangled": list(map(demangle, labels[1]))} if level == "function" else {})
+
     def columns(self, level: Level) -> dict[str, list[Any]]:
         """Columns of a table with one row per vector of a level: ``input`` and ``label``.
 

@@ -8,9 +8,10 @@ import click
 
 from ncc.cli.printing import print_message, print_progress
 from ncc.errors import InputError
+from ncc.ir.frontend.options import CompileOptions
 from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import check_writable, write_output
-from ncc.verbs.types import Compiling, CompilingCorpora, Inputs, Words, command, split_list
+from ncc.verbs.types import CompilingCorpora, Words, command, split_list
 from ncc_lab.cli.options import (
     CardOptions,
     Classes,
@@ -73,13 +74,13 @@ def evaluate_embedding(
 
 @command()
 def evaluate_coverage(
-    inputs: Inputs,
+    inputs: list[str],
     *,
     embedding: EmbeddingFolder | None = None,
     inst2vec: Inst2vec | None = None,
     misses: Annotated[int, Words(help="How many of the most frequent misses to show.")] = 20,
     files: FilesOptions = Figures(),
-    options: Compiling | None = None,
+    options: CompileOptions | None = None,
 ) -> None:
     """Count how many statements of code or corpora an embedding has exactly, and how far the others back off."""
     import ncc_lab
