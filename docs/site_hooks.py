@@ -144,10 +144,10 @@ _ATTRIBUTE = re.compile(r"^    (\w+(?:, \w+)*): ", re.M)
 class SharedTexts(griffe.Extension):
     """Docstrings of verbs with the texts that they share, as ``help`` shows them."""
 
-    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Replaces a docstring that was read from the source."""
-        if func.docstring and func.path.startswith("ncc.verbs.") and func.name in ncc.__all__:
-            func.docstring.value = inspect.getdoc(getattr(ncc, func.name)) or ""
+        if obj.docstring and obj.path.startswith("ncc.verbs.") and obj.name in ncc.__all__:
+            obj.docstring.value = inspect.getdoc(getattr(ncc, obj.name)) or ""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterable
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +15,15 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding
 from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler
 from ncc.verbs.embed import embed_many
-from ncc.verbs.types import Source
+from ncc.verbs.types import Source, document
 
 
+@document
+@dataclass(eq=False, repr=False)
 class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turns code, as files or texts, into vectors of whole programs, without fitting.
 
     Args:
-        pooling: How to compute a program's vector, as in `ncc.embed`.
-        embedding: Vectors of statements, or their folder, as in `ncc.embed`.
-        encoder: An encoder, or its folder, as in `ncc.embed`.
-        options: Compiler options; default: `ncc.CompileOptions()`.
-        language: Source language of texts; default: IR.
-        jobs: Number of worker processes.
         on_error: How to treat unreadable programs: "raise" an error, or return "zeros" as their vectors.
 
     Examples:
@@ -36,24 +33,14 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         (2, 256)
     """
 
-    def __init__(
-        self,
-        pooling: str | None = None,
-        *,
-        embedding: AnyEmbedding | None = None,
-        encoder: AnyEncoder | None = None,
-        options: CompileOptions | None = None,
-        language: str | None = None,
-        jobs: int = 1,
-        on_error: str = "raise",
-    ) -> None:
-        self.pooling = pooling
-        self.embedding = embedding
-        self.encoder = encoder
-        self.options = options
-        self.language = language
-        self.jobs = jobs
-        self.on_error = on_error
+    pooling: str | None = None
+    _: KW_ONLY
+    embedding: AnyEmbedding | None = None
+    encoder: AnyEncoder | None = None
+    options: CompileOptions | None = None
+    language: str | None = None
+    jobs: int = 1
+    on_error: Literal["raise", "zeros"] = "raise"
 
     def fit(self, sources: Iterable[Source], y: Any = None) -> Self:  # noqa: ARG002
         """Check the parameters; sources are not read.
@@ -78,29 +65,22 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         pooler = self._pooler()
         if pooler.id != getattr(self, "pooler_id_", pooler.id):
             raise InputError(f"was fitted with {self.pooler_id_}; this ncc has {pooler.id}")
-        rows = []
-        done = embed_many(
-            sources,
-            jobs=self.jobs,
-            options=self.options,
-            language=self.language,
-            embedding=self.embedding,
-            encoder=self.encoder,
-            pooling=self.pooling,
-        )
-        for result in done:
-            if isinstance(result, NccError):
-                if self.on_error == "raise":
-                    raise result
-                rows.append(np.zeros(pooler.dim, np.float32))
+        options = self.get_params(deep=False)
+        on_error = options.pop("on_error")
+        rows = [np.zeros((0, pooler.dim), np.float32)]
+        for result in embed_many(sources, **options):
+            if not isinstance(result, NccError):
+                rows.append(result.vector[None])
+            elif on_error == "raise":
+                raise result
             else:
-                rows.append(result.vector)
-        return np.stack(rows) if rows else np.zeros((0, pooler.dim), np.float32)
+                rows.append(np.zeros((1, pooler.dim), np.float32))
+        return np.concatenate(rows)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of columns: the pooling and an index from 0."""
         pooler = self._pooler()
-        return np.array([f"{pooler.name}{number}" for number in range(pooler.dim)], object)
+        return np.array([f"{pooler.name}{index}" for index in range(pooler.dim)], object)
 
     def _pooler(self) -> Pooler:
         return load_pooler(self.pooling, self.embedding, self.encoder)
