@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ncc.errors import InputError
@@ -40,7 +41,7 @@ class _Verb:
     api: Callable[..., Any]
     options: Mapping[str, Any]
     fields: Sequence[str]
-    load_head: Callable[..., Any] | None = None
+    head: str = ""  # the function that loads one, as "module:name"
     show: "Callable[[Sequence[Any]], _Shown]" = _show
 
     def each(self, inputs: Sequence[str], *, kernels: bool = True, **settings: Any) -> Each:
@@ -51,12 +52,11 @@ class _Verb:
 
     def _load(self) -> dict[str, Any]:
         """The options, with models instead of their folders."""
-        from ncc.learning.embedding.embedding import load_embedding
-
-        loads = {"head": self.load_head, "embedding": load_embedding}
+        loaders = {"head": self.head, "embedding": "ncc.learning.embedding.embedding:load_embedding"}
+        models = {name: place for name, place in loaders.items() if self.options.get(name) is not None}
         return {
-            name: load_once(load, value) if value is not None and (load := loads.get(name)) else value
-            for name, value in self.options.items()
+            **self.options,
+            **{name: load_once(resolve_name(place), self.options[name]) for name, place in models.items()},
         }
 
     def __call__(self, source: Any) -> "tuple[dict[str, Any], list[Summary]]":
@@ -133,7 +133,6 @@ def predict_device_command(
     from ncc.system.files.pages import check_plot_path
     from ncc.system.files.writing import check_writable
     from ncc.tasks.devices.features import check_sizes
-    from ncc.tasks.devices.head import load_device_head
 
     check_sizes(options["transfer"], options["wgsize"], options["global_size"])
     if plot is not None:
@@ -141,7 +140,7 @@ def predict_device_command(
         if len(find_inputs(inputs)) != 1:
             raise InputError("--plot takes one input")
     show = partial(_show_devices, plot=plot, explain=explain)
-    verb = _Verb(predict_device, options, _DEVICE_FIELDS, load_device_head, show)
+    verb = _Verb(predict_device, options, _DEVICE_FIELDS, "ncc.tasks.devices.head:load_device_head", show)
     return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
@@ -201,7 +200,8 @@ def predict_coarsening_command(inputs: list[str], *, jobs: int = 1, as_json: boo
     device, devices = options["device"], load_once(load_coarsening_head, options["head"]).devices
     if device is not None and device not in devices:
         raise InputError(f"--device is {device!r}; expected one of {', '.join(devices)}")
-    verb = _Verb(predict_coarsening, options, ("factor", "speedup", "interval", "device"), load_coarsening_head)
+    fields = ("factor", "speedup", "interval", "device")
+    verb = _Verb(predict_coarsening, options, fields, "ncc.tasks.coarsening.head:load_coarsening_head")
     return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
@@ -308,13 +308,13 @@ def predict_gpu_command(
     Args:
         explain: Show the evidence for the answer.
     """
-    from ncc.tasks.gpus.head import load_gpu_head
     from ncc.tasks.gpus.specs import find_spec
 
     options["arguments"] = _checked_launch(options)
     if options["gpu"] is not None:
         find_spec(options["gpu"])
-    verb = _Verb(predict_gpu, options, _GPU_FIELDS, load_gpu_head, partial(_show, explain=explain))
+    show = partial(_show, explain=explain)
+    verb = _Verb(predict_gpu, options, _GPU_FIELDS, "ncc.tasks.gpus.head:load_gpu_head", show)
     return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
@@ -353,7 +353,6 @@ def classify(
 @command(classify)
 def classify_command(inputs: list[str], *, jobs: int = 1, as_json: bool = False, **options: Any) -> Each:
     """Predict which known problem a program solves. C and C++ may omit their #include lines."""
-    from ncc.tasks.classification.head import load_classifier
-
-    verb = _Verb(classify, options, ("classes", "is_known", "compiled_as", "levels"), load_classifier)
+    fields = ("classes", "is_known", "compiled_as", "levels")
+    verb = _Verb(classify, options, fields, "ncc.tasks.classification.head:load_classifier")
     return verb.each(inputs, kernels=False, jobs=jobs, as_json=as_json)

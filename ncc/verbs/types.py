@@ -106,21 +106,19 @@ def verb(module: str, **settings: Any) -> Callable[[_Function], _Function]:
     """
 
     def decorate(declared: _Function) -> _Function:
-        signature = inspect.signature(declared)
+        parsers = {
+            name: words.parse
+            for name, parameter in inspect.signature(declared).parameters.items()
+            if (words := unpack(name, parameter.annotation)[1]).parse
+        }
 
         @wraps(document(declared))
         def call(*args: Any, **kwargs: Any) -> Any:
-            try:
-                bound = signature.bind(*args, **kwargs)
-            except TypeError as error:
-                raise TypeError(f"{declared.__name__}() {error}") from None
-            bound.apply_defaults()
-            for name, value in bound.arguments.items():
-                parse = unpack(name, signature.parameters[name].annotation)[1].parse
-                if parse and isinstance(value, str):  # as it is written on the command line
-                    bound.arguments[name] = parse(value)
+            for name, parse in parsers.items():
+                if isinstance(kwargs.get(name), str):  # as it is written on the command line
+                    kwargs[name] = parse(kwargs[name])
             with naming_extras():
-                return resolve_name(f"{module}:{declared.__name__}")(*bound.args, **bound.kwargs)
+                return resolve_name(f"{module}:{declared.__name__}")(*args, **kwargs)
 
         call.command = Command(run=call, **settings)  # type: ignore[attr-defined]
         return cast(_Function, call)
