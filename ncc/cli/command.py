@@ -58,7 +58,7 @@ class _Parameter:
             settings["default"] = self.default
         variable = self.key.replace(".", "__")
         text = self.text or words.help
-        if (self.is_positional and not words.option) or words.is_argument:
+        if (self.is_positional and not words.option) or words.metavar[:1] == "[":
             settings["nargs"] = -1 if is_many else 1
             return _Argument([variable], help=text, **settings)
         names = words.option or (f"--{name.replace('_', '-')}",)

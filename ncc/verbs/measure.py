@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from ncc.tasks.devices.head import TimesHead
 
 _KERNELS = "OpenCL C files, folders or globs; default: the shipped kernels."
-_Devices = Annotated[
+Devices = Annotated[
     Sequence[str], Words("NAME", "Numbers from ``ncc devices``, or parts of names; default: all devices.")
 ]
-_Sizes = Annotated[
+Sizes = Annotated[
     str | Sequence[int],
     Words("A:B|A,B", "Work-items per launch: a range (growing by factors of 4) or a list."),
 ]
-_Wgsizes = Annotated[str | Sequence[int], Words("A,B", "Work-items per work-group: a range or a list.")]
+Wgsizes = Annotated[str | Sequence[int], Words("A,B", "Work-items per work-group: a range or a list.")]
 
 
 def _device_rows(devices: "list[Device]") -> Answer:
@@ -54,9 +54,9 @@ def measure_kernels(
     kernels: Annotated[Sequence[PathLike], Words("[KERNEL...]", _KERNELS)],
     output: Annotated[PathLike, Words("TABLE.parquet", option=("-o", "--output"))],
     *,
-    device: _Devices | None = None,
-    sizes: _Sizes = "1K:16M",
-    wgsize: _Wgsizes = "64,256",
+    device: Devices | None = None,
+    sizes: Sizes = "1K:16M",
+    wgsize: Wgsizes = "64,256",
     timeout: float = 30.0,
     measurement_time: float = 1.0,
     progress: Callable[[str], None] | None = None,
@@ -84,9 +84,9 @@ def calibrate(
     *,
     budget: float = 10.0,
     kernels: Annotated[Sequence[PathLike], Words("PATH", _KERNELS)] | None = None,
-    device: _Devices | None = None,
-    sizes: _Sizes = "1K:1M",
-    wgsize: _Wgsizes = "64,256",
+    device: Devices | None = None,
+    sizes: Sizes = "1K:1M",
+    wgsize: Wgsizes = "64,256",
     card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "TimesHead":

@@ -27,8 +27,8 @@ def _report(made: "Index") -> Answer:
 
 @verb("ncc.tasks.search.build", show=_report, has_json=True, resumes=True, is_brief=True)
 def index(
-    inputs: Annotated[Sequence[PathLike] | PathLike, Words("FOLDER...")],
-    output: Annotated[PathLike, Words("INDEX", option=("-o", "--output"))],
+    inputs: Sequence[PathLike] | PathLike,
+    output: PathLike,
     *,
     options: CompileOptions | None = None,
     pooling: "str | Pooler | None" = None,

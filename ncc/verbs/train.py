@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ncc.tasks.devices.head import TimesHead
     from ncc.tasks.gpus.head import GpuHead
 
-_PROGRAMS = Words("[FOLDER]", is_argument=True)
-
 
 def card_answer(model: Any) -> Answer:
     """A model that was trained and its card, or that of its last extension; nothing on other ranks than the first."""
@@ -81,7 +79,7 @@ def build_corpus(
 
 @verb("ncc.learning.embedding.train", show=card_answer)
 def train_embedding(
-    corpora: Annotated[Sequence[PathLike], Words("CORPUS...")],
+    corpora: Sequence[PathLike],
     output: PathLike | None = None,
     *,
     config: EmbeddingConfig = EmbeddingConfig(),
@@ -118,13 +116,13 @@ def train_embedding(
 def train_encoder(
     output: PathLike,
     *,
-    programs: Annotated[PathLike, _PROGRAMS] | None = None,
-    classes: Annotated[str, Words("NAMES")] = "1-64",
+    programs: PathLike | None = None,
+    classes: str = "1-64",
     per_class: Annotated[int, Words(minimum=2)] | None = None,
     levels: "Sequence[str]" = ("1",),
     functions: "Recipe | PathLike | None" = None,
     functions_from: "LinearEncoder | PathLike | None" = None,
-    clangs: Annotated[Sequence[PathLike], Words("CLANG", option=("--with-clang",))] = (),
+    clangs: Sequence[PathLike] = (),
     embedding: "AnyEmbedding | None" = None,
     config: EncoderTraining = EncoderTraining(),
     jobs: Count = 1,
@@ -165,7 +163,7 @@ def train_encoder(
 def train_devmap(
     output: PathLike | None = None,
     *,
-    tables: Annotated[Sequence[PathLike], Words("[TABLE]...", is_argument=True)] = (),
+    tables: Sequence[PathLike] = (),
     platform: Literal["amd", "nvidia"] = "nvidia",
     model: Literal["gp", "trees", "lstm"] | None = None,
     embedding: "AnyEmbedding | None" = None,
@@ -234,7 +232,7 @@ def train_coarsening(
 def train_gpu(
     output: PathLike | None = None,
     *,
-    table: Annotated[PathLike, Words("[TABLE]", is_argument=True)] | None = None,
+    table: PathLike | None = None,
     sources: PathLike | None = None,
     gpu: str = "RTX 3080",
     options: Annotated[CompileOptions, IN_PYTHON] | None = None,
@@ -263,7 +261,7 @@ def train_gpu(
 
 @verb("ncc.tasks.classification.train", show=card_answer, resumes=True)
 def train_classifier(
-    folder: Annotated[PathLike, _PROGRAMS] | None = None,
+    folder: PathLike | None = None,
     output: PathLike | None = None,
     *,
     levels: "Sequence[str]" = ("1", "2", "0"),

@@ -33,14 +33,13 @@ Level = Literal["module", "function", "statement"]
 class Words:
     """How the command line writes a parameter, or not at all."""
 
-    metavar: str = ""  # name of a value in the help; an argument in brackets may be left out
+    metavar: str = ""  # name of a value in the help; in brackets: of an argument that may be left out
     help: str = ""  # its text, unless a docstring has one
     parse: Callable[[str], Any] | None = None  # makes the value from text
     minimum: float | None = None  # smallest number allowed
     option: tuple[str, ...] = ()  # names of the option, unless that of the parameter
     fields: "Mapping[str, Words]" = field(default_factory=dict)  # fields of a dataclass that are options
     is_option: bool = True  # whether the command line has it
-    is_argument: bool = False  # whether it is written without a name, though it has a default
     is_required: bool = False  # whether the command line needs it, though it has a default
 
 
@@ -246,6 +245,13 @@ PARAMETERS: Mapping[str, Words] = {
     "measurement_time": Words("SECONDS"),
     "budget": Words("MINUTES"),
     # training
+    "corpora": Words("CORPUS..."),
+    "programs": Words("[FOLDER]"),
+    "folder": Words("[FOLDER]"),
+    "table": Words("[TABLE]"),
+    "tables": Words("[TABLE]..."),
+    "classes": Words("NAMES"),
+    "clangs": Words("CLANG", option=("--with-clang",)),
     "recipe": Words("RECIPE|FOLDER"),
     "functions": Words("RECIPE|FOLDER"),
     "functions_from": Words("FOLDER"),
