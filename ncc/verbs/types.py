@@ -38,7 +38,7 @@ class Words:
     parse: Callable[[str], Any] | None = None  # makes the value from text
     minimum: float | None = None  # smallest number allowed
     option: tuple[str, ...] = ()  # names of the option, unless that of the parameter
-    fields: "Mapping[str, Words]" = field(default_factory=dict)  # fields of a dataclass that are options
+    fields: "Mapping[str, Words | None]" = field(default_factory=dict)  # of a dataclass that are options
     is_option: bool = True  # whether the command line has it
     is_required: bool = False  # whether the command line needs it, though it has a default
 
