@@ -267,7 +267,7 @@ PARAMETERS: Mapping[str, Words] = {
     "levels": Words("LEVELS", "Optimization levels to compile programs at, such as '0,1,2'.", parse=split_list),
     "lr_scaling": Words("sqrt|linear|none"),
     "strategy": Words("mirrored|central|stale|local"),
-    "compression": Words("none|fp16|bf16|topk|int8|int4"),
+    "compression": Words("none|fp16|bf16|topk|int8"),
 }
 """Parameters that mean the same in every verb, by name; a verb's docstring or annotation says what differs."""
 
