@@ -17,7 +17,7 @@ from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.tasks.coarsening.samples import FACTORS, clamp_to_measured, complete_log_speedups, load_kernel_ir
+from ncc.tasks.coarsening.samples import DEVICES, FACTORS, clamp_to_measured, complete_log_speedups, load_kernel_ir
 from ncc.tasks.coarsening.train import describe_kernels, load_words
 from ncc_lab.coarsening.chosen_line import chosen_line, fit_chosen_line
 from ncc_lab.coarsening.features import FEATURE_NAMES, coarsening_features
@@ -157,7 +157,7 @@ def _kernel(samples: CoarseningSamples) -> NDArray[Any]:
 
 def device_inputs(samples: CoarseningSamples) -> Floats:
     """Return a column per device with 1 in its rows and 0 in others, (n, devices) float64."""
-    return (samples.device[:, None] == np.array(samples.devices)).astype(np.float64)
+    return (samples.device[:, None] == np.array(DEVICES)).astype(np.float64)
 
 
 def forests(name: str, features: Any, num_trees: int = NUM_TREES, kind: Kind = "control") -> list[CoarseningMethod]:

@@ -21,14 +21,11 @@ MAX_SPEEDUP = 1e9
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class _Head:
-    """Devices, factors (ascending, from 1), and (2,) float64 10% and 90% quantiles of measured over predicted speedup.
-
-    The quantiles are of kernels held out.
-    """
+    """Devices, factors, interval and card of a head of either kind."""
 
     devices: Annotated[tuple[str, ...], DISTINCT]
-    factors: tuple[int, ...]
-    interval_quantiles: Floats
+    factors: tuple[int, ...]  # ascending, from 1
+    interval_quantiles: Floats  # (2,) float64 10% and 90% quantiles of measured over predicted speedup, held out
     card: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -49,16 +46,12 @@ class _Head:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LineHead(_Head):
-    """A straight line in the share of divergent statements for each device and factor; it gives log speedups.
+    """A straight line in the share of divergent statements for each device and factor; it gives log speedups."""
 
-    ``offset`` and ``slope``, (len(devices) + 1, len(factors)) float64, have a last row for any other device.
-    """
-
-    offset: Floats
-    slope: Floats
+    offset: Floats  # (len(devices) + 1, len(factors)) float64, the last row for any other device
+    slope: Floats  # the same
 
     def __post_init__(self) -> None:
-        """Check that the parts fit each other."""
         super().__post_init__()
         shape = (len(self.devices) + 1, len(self.factors))
         check_shapes(self, offset=shape, slope=shape)
@@ -79,7 +72,6 @@ class LSTMHead(_Head):
     embedding_id: str
 
     def __post_init__(self) -> None:
-        """Check that the parts fit each other."""
         super().__post_init__()
         expected = (len(self.factors) - 1, len(self.devices))
         for member in self.ensemble.members:

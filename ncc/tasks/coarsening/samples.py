@@ -26,22 +26,14 @@ _MAX_NUMBER = 1e18
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CoarseningTimes:
-    """Pairs of kernel and device, n rows; runtimes have no unit, only quotients are used.
+    """Pairs of kernel and device, n rows."""
 
-    ``kernel`` and ``device`` are (n,) names; runtimes at each of `FACTORS` are (n, 6) float64, NaN where not measured.
-    """
-
-    kernel: np.ndarray
-    device: np.ndarray
-    runtime: Floats
+    kernel: np.ndarray  # (n,) names
+    device: np.ndarray  # (n,) names
+    runtime: Floats  # (n, 6) float64 at each of `FACTORS`, without a unit; NaN where not measured
 
     def __len__(self) -> int:
         return len(self.kernel)
-
-    @property
-    def devices(self) -> tuple[str, ...]:
-        """Names of the devices, each once, in the order of the rows."""
-        return tuple(dict.fromkeys(self.device.tolist()))
 
     @property
     def speedup(self) -> Floats:

@@ -27,6 +27,7 @@ from ncc.system.files.writing import check_folder
 from ncc.tasks.coarsening.features import divergent_share
 from ncc.tasks.coarsening.head import CoarseningHead, LineHead, LSTMHead, one_hot, save_coarsening_head
 from ncc.tasks.coarsening.samples import (
+    DEVICES,
     FACTORS,
     TABLE,
     CoarseningTimes,
@@ -142,14 +143,12 @@ def fit_line(times: CoarseningTimes, shares: Floats, rows: Ints) -> LineHead:
     """Fit a line per device and factor to rows, (m,), of n; each is drawn towards the line of all devices together."""
     shares_of, curves = shares[rows], complete_log_speedups(times.runtime[rows])
     _, first, owner = np.unique(times.kernel[rows], return_index=True, return_inverse=True)
-    together = np.zeros((len(first), len(FACTORS)))
-    np.add.at(together, owner, curves)
-    shared = _ridge(shares_of[first], together / np.bincount(owner)[:, None])
-    devices = tuple(dict.fromkeys(times.device[rows].tolist()))
-    device_lines = [_ridge(shares_of[on], curves[on]) for on in (times.device[rows] == device for device in devices)]
+    mean_curves = [curves[owner == kernel].mean(axis=0) for kernel in range(len(first))]
+    shared = _ridge(shares_of[first], np.array(mean_curves))
+    device_lines = [_ridge(shares_of[on], curves[on]) for on in (times.device[rows] == device for device in DEVICES)]
     lines = [(1 - DEVICE_WEIGHT) * shared + DEVICE_WEIGHT * line for line in device_lines] + [shared]
     offset, slope = np.stack(lines, axis=1)
-    return LineHead(devices=devices, factors=FACTORS, offset=offset, slope=slope, interval_quantiles=np.ones(2))
+    return LineHead(devices=DEVICES, factors=FACTORS, offset=offset, slope=slope, interval_quantiles=np.ones(2))
 
 
 def _ridge(feature: Floats, values: Floats) -> Floats:
@@ -179,10 +178,10 @@ def fit_lstm(
     kernels, owner = distinct_sequences([words[row] for row in rows.tolist()])
     logs = complete_log_speedups(times.runtime[rows])[:, 1:].astype(np.float32)
     mean, scale = logs.mean(axis=0), np.maximum(logs.std(axis=0), 1e-6)
-    auxiliary = one_hot(times.device[rows].tolist(), times.devices)
+    auxiliary = one_hot(times.device[rows].tolist(), DEVICES)
     data = SequenceData(Sequences.of(kernels), (logs - mean) / scale, auxiliary=auxiliary, owner=owner, noise=1.0)
-    sizes = (len(FACTORS) - 1, training.encoder, training.head, len(times.devices))
+    sizes = (len(FACTORS) - 1, training.encoder, training.head, len(DEVICES))
     make = partial(EncoderNetwork, embedding.vectors, *sizes)
     ensemble = fit_ensemble(make, data, nn.functional.mse_loss, training.loop, seeds).rescaled(mean, scale)
     parts: dict[str, Any] = {"ensemble": ensemble, "embedding_id": embedding.fingerprint}
-    return LSTMHead(devices=times.devices, factors=FACTORS, interval_quantiles=np.ones(2), **parts)
+    return LSTMHead(devices=DEVICES, factors=FACTORS, interval_quantiles=np.ones(2), **parts)
