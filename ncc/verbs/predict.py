@@ -145,7 +145,7 @@ def predict_device_command(
 
 
 def _show_devices(results: "Sequence[DevicePrediction]", *, plot: Path | None, explain: bool) -> "_Shown":
-    from ncc.tasks.devices.plot import plot_curves
+    from ncc.tasks.devices.prediction import plot_curves
 
     if plot:
         plot_curves([result.curve() for result in results], plot)

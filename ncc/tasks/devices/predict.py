@@ -32,7 +32,6 @@ from ncc.tasks.devices.prediction import (
     DevicePrediction,
     Explanation,
     LineContribution,
-    group_decided,
 )
 
 AnyHead = TimesHead | str | os.PathLike[str] | None
@@ -93,19 +92,12 @@ class Question:
 
     def predict(self) -> DevicePrediction:
         """Predict the faster device."""
-        sizes = SIZES.tolist() if self.num_bytes is None else []
-        *others, prediction = self.head.predict_kernel(
-            self.features, [*sizes, self.num_bytes], self.wgsize, self.global_size
-        )
+        (prediction,) = self.head.predict_kernel(self.features, [self.num_bytes], self.wgsize, self.global_size)
         by_size: dict[str, Any] = {}
-        if others:
-            decided = [None if each.interval[0] <= 1 <= each.interval[1] else each.device for each in others]
-            by_size = {
-                "times_ms": None,
-                "crossovers": find_crossovers(SIZES, np.array([each.log_ratio for each in others])),
-                "decided_ranges": group_decided(decided, SIZES),
-                "fastest_at_smallest": others[0].device,
-            }
+        if self.num_bytes is None:
+            curve = self.curve(SIZES)
+            by_size = {name: getattr(curve, name) for name in ("crossovers", "decided_ranges")}
+            by_size |= {"times_ms": None, "fastest_at_smallest": curve.fastest[0], "_over_sizes": curve}
         return replace(
             prediction,
             kernel=self.kernel.name,
@@ -135,17 +127,16 @@ class Question:
     def curve(self, sizes: Floats) -> DeviceCurve:
         """Predict at (n,) bytes moved."""
         predictions = self.head.predict_kernel(self.features, sizes.tolist(), self.wgsize)
-        log_ratio = np.array([each.log_ratio for each in predictions])
         low, high = np.array([each.interval for each in predictions]).T
         return DeviceCurve(
             kernel=self.kernel.name,
             platform=self.head.platform,
             wgsize=self.wgsize,
             transfer_bytes=sizes,
-            speedup_gpu_over_cpu=np.exp(log_ratio),
+            speedup_gpu_over_cpu=np.array([each.speedup_gpu_over_cpu for each in predictions]),
             low=low,
             high=high,
-            crossovers=find_crossovers(sizes, log_ratio),
+            fastest=tuple(each.device for each in predictions),
             seen=self.head.transfer_range,
         )
 
@@ -172,14 +163,6 @@ class Question:
 
     def _log_ratio(self, features: KernelFeatures) -> float:
         return self.head.predict_kernel(features, [self.num_bytes], self.wgsize, self.global_size)[0].log_ratio
-
-
-def find_crossovers(sizes: Floats, log_ratio: Floats) -> tuple[float, ...]:
-    """Sizes at which a log ratio changes its sign, interpolated between those given."""
-    turns = np.flatnonzero((log_ratio[:-1] > 0) != (log_ratio[1:] > 0))
-    fraction = log_ratio[turns] / (log_ratio[turns] - log_ratio[turns + 1])
-    logs = np.log(sizes)
-    return tuple(np.exp(logs[turns] + fraction * (logs[turns + 1] - logs[turns])).tolist())
 
 
 def _statement_groups(kernel: Kernel) -> Sequence[list[int]]:

@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncc.arrays import Bools, Floats
-from ncc.errors import InputError
+from ncc.errors import InputError, naming_extras
+from ncc.system.files.pages import check_plot_path, save_plot
 from ncc.system.files.summaries import Summarized, Summary, format_ratio, format_unknown
-from ncc.system.files.text import align_columns, demangle, format_bytes, format_given_bytes, format_interval
+from ncc.system.files.text import (
+    align_columns,
+    demangle,
+    escape_control,
+    format_bytes,
+    format_given_bytes,
+    format_interval,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +35,7 @@ SIZES = np.geomspace(2.0**10, 2.0**32, 89)
 """Bytes moved that stand for all sizes."""
 _MAX_REASONS = 8
 _MIN_EFFECT = 1.05
+_GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
 _STATEMENT = re.compile(r"(?:.* = )?(?:(?:tail|musttail|notail) )?(\w+)(?:.*@([\w.$]+)\()?")
 
 Ranges = tuple[tuple[str, float, float], ...]
@@ -81,6 +90,7 @@ class DevicePrediction(Summarized):
     devices: tuple[str, ...] = ("CPU", "GPU")
     fastest_at_smallest: str | None = None
     _question: "Question | None" = field(default=None, repr=False, compare=False)
+    _over_sizes: "DeviceCurve | None" = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_question": None}
@@ -132,20 +142,17 @@ class DevicePrediction(Summarized):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values by name, as ``--json`` prints them."""
-        names = [name for name in self.__dataclass_fields__ if name != "_question"]
+        names = [name for name in self.__dataclass_fields__ if not name.startswith("_")]
         values = {name: getattr(self, name) for name in (*names, "verdict", "probabilities")}
         return values | {"demangled": demangle(self.kernel)}
 
     def summary(self) -> Summary:
         """Return the faster device, by how much and how sure; over sizes of the data if none is given."""
         details = [("caution", self._caution()), ("unknown", format_unknown(self.unknown_rate, self.num_statements))]
-        first, second = self.devices
-        if self.crossovers is not None:
-            smallest = self.fastest_at_smallest or first
-            other = second if smallest == first else first
-            over_sizes = _summarize_sizes(self.kernel, SIZES, self.decided_ranges, self.crossovers, smallest, other)
+        if self._over_sizes is not None:
             assumed = "any size; pass --transfer or --global-size for a single answer"
-            return over_sizes.add(("assumed", self._on_machine(assumed)), *details)
+            return self._over_sizes.summary().add(("assumed", self._on_machine(assumed)), *details)
+        first, second = self.devices
         low, high = self.interval
         if self.verdict == "undecided":
             interval = f"{first} {format_ratio(1 / low)} to {second} {format_ratio(high)}"
@@ -193,36 +200,6 @@ class DevicePrediction(Summarized):
         )
 
 
-def group_decided(devices: Sequence[str | None], sizes: Floats) -> Ranges:
-    """Ranges of ascending sizes with the same device; None if neither is decided on."""
-    groups = itertools.groupby(zip(devices, sizes.tolist(), strict=True), key=itemgetter(0))
-    ranges = [(device, [size for _, size in group]) for device, group in groups]
-    return tuple((device, sizes[0], sizes[-1]) for device, sizes in ranges if device is not None)
-
-
-def _summarize_sizes(
-    kernel: str, sizes: Floats, ranges: Ranges, crossovers: Sequence[float], smallest: str, other: str
-) -> Summary:
-    first, last = sizes[[0, -1]].tolist()
-    everywhere = [each[1:] for each in ranges] == [(first, last)]
-    verdict = f"{ranges[0][0]} faster" if everywhere else "depends on size" if ranges else "undecided"
-    held = ", ".join(f"{name} from {format_bytes(low)} to {format_bytes(high)}" for name, low, high in ranges)
-    points = [format_bytes(size) for size in crossovers]
-    turns = [f"{(other, smallest)[index % 2]} from {point}" for index, point in enumerate(points)]
-    flips = ", ".join(
-        [f"{smallest} below {points[0]}", *turns] if points else [f"never; {smallest} is the likelier one"]
-    )
-    return Summary(
-        verdict=verdict,
-        interval=f"{format_bytes(first)} to {format_bytes(last)}",
-        subject=demangle(kernel),
-        details=[
-            ("sizes", "" if everywhere or not ranges else f"{held}, undecided elsewhere"),
-            ("flips", "" if everywhere else flips),
-        ],
-    )
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DeviceCurve(Summarized):
     """Predictions for one kernel over data sizes.
@@ -234,7 +211,7 @@ class DeviceCurve(Summarized):
         transfer_bytes: (n,) float64, ascending.
         speedup_gpu_over_cpu: (n,) float64 expected CPU time / GPU time.
         low, high: (n,) float64 ends of its 80% interval.
-        crossovers: Sizes in bytes at which the expected speedup passes 1, between those asked for.
+        fastest: Faster device at each size.
         seen: (smallest, largest) transfer in training: beyond, the head extrapolates.
     """
 
@@ -245,7 +222,7 @@ class DeviceCurve(Summarized):
     speedup_gpu_over_cpu: Floats
     low: Floats
     high: Floats
-    crossovers: tuple[float, ...]
+    fastest: tuple[str, ...]
     seen: tuple[float, float]
 
     def __repr__(self) -> str:
@@ -259,18 +236,49 @@ class DeviceCurve(Summarized):
         """(n,) whether the whole interval is on one side of 1; if not, either device may turn out to be faster."""
         return (self.low > 1) | (self.high < 1)
 
+    @property
+    def decided_ranges(self) -> Ranges:
+        """(device, from, to) of sizes at which it is decided that the device is the faster one."""
+        sizes = zip(self.fastest, self.is_decided.tolist(), self.transfer_bytes.tolist(), strict=True)
+        groups = [(key, list(group)) for key, group in itertools.groupby(sizes, key=itemgetter(0, 1))]
+        return tuple((device, group[0][2], group[-1][2]) for (device, is_decided), group in groups if is_decided)
+
+    @property
+    def crossovers(self) -> tuple[float, ...]:
+        """Sizes in bytes at which the expected speedup passes 1, interpolated between those asked for."""
+        log_ratio, logs = np.log(self.speedup_gpu_over_cpu), np.log(self.transfer_bytes)
+        turns = np.flatnonzero((log_ratio[:-1] > 0) != (log_ratio[1:] > 0))
+        fraction = log_ratio[turns] / (log_ratio[turns] - log_ratio[turns + 1])
+        return tuple(np.exp(logs[turns] + fraction * (logs[turns + 1] - logs[turns])).tolist())
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values by name."""
-        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "is_decided")}
+        values = {name: getattr(self, name) for name in (*self.__dataclass_fields__, "crossovers", "is_decided")}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
     def summary(self) -> Summary:
         """Return at which sizes either device is faster."""
-        devices = ["GPU" if ratio > 1 else "CPU" for ratio in self.speedup_gpu_over_cpu]
-        decided = [device if sure else None for device, sure in zip(devices, self.is_decided, strict=True)]
-        ranges = group_decided(decided, self.transfer_bytes)
-        other = "CPU" if devices[0] == "GPU" else "GPU"
-        return _summarize_sizes(self.kernel, self.transfer_bytes, ranges, self.crossovers, devices[0], other)
+        first, last = map(format_bytes, self.transfer_bytes[[0, -1]].tolist())
+        ranges = [f"{name} from {format_bytes(low)} to {format_bytes(high)}" for name, low, high in self.decided_ranges]
+        smallest = self.fastest[0]
+        flips = f"never; {smallest} is the likelier one"
+        if points := self.crossovers:
+            after = np.searchsorted(self.transfer_bytes, points, side="right")
+            turns = [
+                f"{self.fastest[size]} from {format_bytes(point)}" for size, point in zip(after, points, strict=True)
+            ]
+            flips = ", ".join([f"{smallest} below {format_bytes(points[0])}", *turns])
+        is_same = self.is_decided.all() and len(ranges) == 1
+        verdict = f"{smallest} faster" if is_same else "depends on size" if ranges else "undecided"
+        return Summary(
+            verdict=verdict,
+            interval=f"{first} to {last}",
+            subject=demangle(self.kernel),
+            details=[
+                ("sizes", f"{', '.join(ranges)}, undecided elsewhere" if ranges and not is_same else ""),
+                ("flips", "" if is_same else flips),
+            ],
+        )
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: "Axes | None" = None) -> None:
         """Draw the curve into a file (.png, .svg or .pdf) or into axes of matplotlib.
@@ -279,12 +287,10 @@ class DeviceCurve(Summarized):
             InputError: Neither or both are given, or the extension is none of these.
             OutputError: The file can't be written.
         """
-        from ncc.tasks.devices.plot import draw_curve, plot_curves
-
         if (path is None) == (axes is None):
             raise InputError("plot takes a path or axes, one of them")
         if axes is not None:
-            draw_curve(self, axes)
+            _draw_curve(self, axes)
         elif path is not None:
             plot_curves([self], path)
 
@@ -349,3 +355,63 @@ class Explanation(Summarized):
             subject=demangle(self.kernel),
             details=[("because", reasons)],
         )
+
+
+@naming_extras()
+def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> None:
+    """Draw the curves of a file's kernels one above the other into a .png, .svg or .pdf."""
+    path = check_plot_path(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.2 * len(curves)), dpi=150, facecolor="white", layout="constrained")
+    for row, curve in enumerate(curves, 1):
+        _draw_curve(curve, figure.add_subplot(len(curves), 1, row))
+    save_plot(figure, path)
+
+
+@naming_extras()
+def _draw_curve(curve: DeviceCurve, axes: "Axes") -> None:
+    """Draw a curve with its interval, crossovers and what training saw."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    sizes = curve.transfer_bytes
+    axes.fill_between(sizes, curve.low, curve.high, color=_GPU, alpha=0.15, linewidth=0, label="80% interval")
+    decided = np.where(curve.is_decided, curve.speedup_gpu_over_cpu, np.nan)
+    axes.plot(sizes, curve.speedup_gpu_over_cpu, ":", color=_GPU, linewidth=2, label="expected, undecided")
+    axes.plot(sizes, decided, color=_GPU, linewidth=2, label="expected, decided")
+    axes.axhline(1, color=_INK, linewidth=0.8)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlim(sizes[0], sizes[-1])
+    bottom, top = min(axes.get_ylim()[0], 0.5), max(axes.get_ylim()[1], 2)
+    axes.set_ylim(bottom, top)
+    for index, size in enumerate(curve.crossovers):
+        axes.axvline(size, color=_CPU, linestyle="--", linewidth=1)
+        offset = 4, 6 + 11 * (index % 4)
+        axes.annotate(format_bytes(size), (size, 1), offset, textcoords="offset points", color=_CPU, fontsize=9)
+    for edge, outside in ((curve.seen[0], (sizes[0], curve.seen[0])), (curve.seen[1], (curve.seen[1], sizes[-1]))):
+        if sizes[0] < edge < sizes[-1]:
+            axes.axvspan(*outside, color="#888888", alpha=0.1, linewidth=0)
+    axes.set_xticks(ticks := _size_ticks(sizes[0], sizes[-1]), map(format_bytes, ticks))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if top / bottom < 1e4 else (1,)))
+    axes.yaxis.set_major_formatter("{x:g}×")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
+    group = "" if curve.wgsize is None else f", work-groups of {curve.wgsize:g}"
+    title = escape_control(f"{demangle(curve.kernel)} on {curve.platform}{group}", lines=False)
+    axes.set_title(title, loc="left", fontsize=11, color=_INK, parse_math=False)
+    axes.set_xlabel("bytes moved between host and device (grey: beyond what training saw)")
+    axes.set_ylabel("CPU time / GPU time")
+    axes.text(0.995, 0.97, "GPU faster", transform=axes.transAxes, ha="right", va="top", color=_GPU, fontsize=9)
+    axes.text(0.995, 0.03, "CPU faster", transform=axes.transAxes, ha="right", va="bottom", color=_CPU, fontsize=9)
+    axes.legend(loc="upper left", frameon=False, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _size_ticks(low: float, high: float) -> Floats:
+    """Ticks of an axis of bytes: powers of 2 as far apart as there is room for, at least three."""
+    octaves = np.log2(high / low)
+    if octaves < 4:
+        return np.geomspace(low, high, 3)
+    step = next(step for step in (1, 2, 5, 10, octaves) if octaves / step <= 8)
+    return 2.0 ** np.arange(np.ceil(np.log2(low) / step) * step, np.log2(high) + 1e-9, step)

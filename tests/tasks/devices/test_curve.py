@@ -48,7 +48,7 @@ def test_a_curve_is_plain_data_over_ascending_sizes(curves):
         assert np.array_equal(curve.is_decided, (curve.low > 1) | (curve.high < 1))
         assert curve.seen == load_device_head(platform="nvidia").transfer_range
         values = json.loads(json.dumps(curve.to_dict()))
-        assert set(values) == {*ncc.DeviceCurve.__dataclass_fields__, "is_decided"}
+        assert set(values) == {*ncc.DeviceCurve.__dataclass_fields__, "crossovers", "is_decided"}
         assert values["transfer_bytes"] == sizes.tolist()
 
 
