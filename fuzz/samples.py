@@ -17,13 +17,14 @@ from ncc.learning.encoder.config import EncoderConfig, program_encoder
 from ncc.learning.encoder.linear import LinearEncoder
 from ncc.learning.encoder.network_numpy import Ensemble, NumpyNetwork, ProgramNetwork
 from ncc.learning.encoder.patterns import PatternCounts, count_patterns
+from ncc.learning.heads.columns import standardize
 from ncc.learning.heads.trees import Boosted
 from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import NgramModel
 from ncc.tasks.coarsening.head import LineHead, LSTMHead
 from ncc.tasks.devices.features import CODE, LAUNCH, WORK_WIDTH, KernelFeatures, launch_columns
-from ncc.tasks.devices.head import LEVELS, Errors, Expert, GaussianProcess, LSTMTimes, TimesHead, standardize
+from ncc.tasks.devices.head import LEVELS, MAX_STANDARD, Errors, Expert, GaussianProcess, LSTMTimes, TimesHead
 from ncc.tasks.devices.physics import PRIORS, PUBLISHED_TERMS, MachineModel
 
 __all__ = [
@@ -114,7 +115,7 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
     low, high = columns[:, :3].min(axis=0), columns[:, :3].max(axis=0)
     seen = columns[:, : CODE.stop]
     mean, scale, weights = seen.mean(axis=0), seen.std(axis=0), rng.normal(0, 0.3, (kernels, 2))
-    smooth = GaussianProcess(mean, scale, standardize(seen, mean, scale), weights, np.array([1.0, 0.2]))
+    smooth = GaussianProcess(mean, scale, standardize(seen, mean, scale, MAX_STANDARD), weights, np.array([1.0, 0.2]))
     trees = Boosted(
         base=np.array([1.0, -0.1]),
         root=np.array([0, 3]),

@@ -176,8 +176,8 @@ from ncc.tasks.devices import calibrate as own_machine
 from ncc.tasks.devices.features import (
     WORK_WIDTH,
     KernelFeatures,
+    KernelWork,
     code_columns,
-    kernel_features,
 )
 from ncc.tasks.devices.fit import LaunchSamples, cross_validate, fit_times
 from ncc.tasks.devices.head import (

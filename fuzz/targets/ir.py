@@ -18,7 +18,7 @@ from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.programs.table import describe_program
 from ncc.system.files.archives import list_members
 from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.devices.features import kernel_features
+from ncc.tasks.devices.features import KernelWork
 
 __all__ = ["TARGETS", "TOKENS", "mutate_ir"]
 
@@ -83,7 +83,7 @@ def _describe(data: bytes) -> None:
     assert len(program.literal_start) == len(program.text_id) + 1
     vectors = np.zeros((module.num_statements, 2), np.float32)
     for function in range(module.num_functions):
-        inputs = kernel_features(module, function, vectors)
+        inputs = KernelWork(module, function).features(vectors)
         assert np.isfinite(inputs.profile).all()
         assert 0 <= divergent_share(module, function) <= 1
 

@@ -9,9 +9,9 @@ import ncc
 from tests.rooms import (
     FileState,
     KernelFeatures,
+    KernelWork,
     code_columns,
     divergent_share,
-    kernel_features,
     load_inputs,
     load_kernel_ir,
     read_module,
@@ -39,7 +39,7 @@ def kernel_columns(path: str, name: str | None = None) -> dict[str, Any]:
     embedding = ncc.load_embedding()
     module = read_module(Path(path), abstraction=embedding.abstraction)
     words, _ = embedding.vocabulary.encode(module.texts)
-    inputs = kernel_features(module, module.first_kernel, embedding.vectors[words[module.text_id]])
+    inputs = KernelWork(module, module.first_kernel).features(embedding.vectors[words[module.text_id]])
     return {
         "code": code_columns(inputs)[0].tolist(),
         "work": inputs.work[0].tolist(),

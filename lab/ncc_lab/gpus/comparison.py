@@ -51,9 +51,8 @@ class Predictions(Rows):
 def _head(train: Launches, test: Launches, seed: int) -> Predictions:
     estimate = fit_gpus(train, MEASURED, seed=seed).predict(test.values)
     is_familiar = estimate.distance <= 1
-    return Predictions(
-        estimate.log_time, estimate.balanced_probability, estimate.half_width, is_familiar, estimate.confidence
-    )
+    stated = np.where(estimate.balanced_probability > 0.5, estimate.probability, 1 - estimate.probability)
+    return Predictions(estimate.log_time, estimate.balanced_probability, estimate.half_width, is_familiar, stated)
 
 
 def _median(train: Launches, test: Launches, _seed: int) -> Predictions:

@@ -24,6 +24,7 @@ from ncc.kernels.execution import Execution
 from ncc.kernels.launch import Launch, argument_types, launch_threads
 from ncc.kernels.reading import LONGEST
 from ncc.kernels.work import FEATURE_NAMES, Work, count_work
+from ncc.learning.heads.columns import scaled_distances
 from ncc.system.files.text import MAX_BYTES
 
 _MAX_WGSIZE = 1 << 16
@@ -167,11 +168,6 @@ class KernelWork:
         return Execution(self._module, self._function, threads, dict.fromkeys(self._integers, float(side)))
 
 
-def kernel_features(module: Module, function: int, vectors: NDArray[np.floating]) -> KernelFeatures:
-    """Describe one kernel; vectors are those of the module's statements."""
-    return KernelWork(module, function).features(vectors)
-
-
 def integer_arguments(module: Module, function: int) -> list[int]:
     """Nodes of a kernel's integer arguments, each assumed to be the side length of its data."""
     nodes = module.operands(int(module.function_start[function]))
@@ -250,21 +246,16 @@ def code_distances(a: Floats, b: Floats) -> Floats:
     return np.hypot(*(scaled_distances(*part) for part in parts))
 
 
-def scaled_distances(a: Floats, b: Floats) -> Floats:
-    """(n, m) float64 root mean squared differences between rows."""
-    squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
-    return np.sqrt(np.maximum(squared, 0) / a.shape[1])
-
-
 def check_sizes(transfer: float | None, wgsize: float | None, global_size: float | None = None) -> None:
     """Raise InputError for a size that no launch can have."""
-    named = {"transfer": transfer, "wgsize": wgsize, "global_size": global_size}
-    for name, size in named.items():
+    sizes = {
+        "transfer": (transfer, 0, MAX_BYTES, "bytes"),
+        "wgsize": (wgsize, 1, _MAX_WGSIZE, "work-items"),
+        "global_size": (global_size, 1, MAX_BYTES, "work-items"),
+    }
+    for name, (size, low, high, unit) in sizes.items():
         if not isinstance(size, Real | None):
             raise InputError(f"{name} is {size!r:.80}; expected a number")
-    if global_size is not None and not 1 <= global_size <= MAX_BYTES:
-        raise InputError(f"global_size is {global_size:g} work-items; expected 1 to {MAX_BYTES:g}")
-    if transfer is not None and not 0 <= transfer <= MAX_BYTES:
-        raise InputError(f"transfer is {transfer:g} bytes; expected 0 to {MAX_BYTES:g}")
-    if wgsize is not None and not (1 <= wgsize <= _MAX_WGSIZE and wgsize == int(wgsize)):
-        raise InputError(f"wgsize is {wgsize:g} work-items; expected a whole number from 1 to {_MAX_WGSIZE}")
+        if size is not None and not (low <= size <= high and (name != "wgsize" or size == int(size))):
+            whole = "a whole number from " if name == "wgsize" else ""
+            raise InputError(f"{name} is {size:g} {unit}; expected {whole}{low} to {high:g}")

@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ncc.arrays import Floats, Ints
 from ncc.kernels.measure.table import LaunchTimes
+from ncc.learning.heads.columns import standardize
 from ncc.learning.heads.folds import balanced_folds
 from ncc.learning.heads.trees import Boosted, trees_of
 from ncc.tasks.devices.features import (
@@ -30,13 +31,13 @@ from ncc.tasks.devices.head import (
     COVARIANCES,
     INTERVAL,
     LEVELS,
+    MAX_STANDARD,
     Errors,
     Expert,
     GaussianProcess,
     LSTMTimes,
     TimesHead,
     TimesModel,
-    column_scale,
     compress_ratio,
     correct,
     covariance_of,
@@ -44,7 +45,6 @@ from ncc.tasks.devices.head import (
     log_times,
     predict_targets,
     sign_probability,
-    standardize,
 )
 from ncc.tasks.devices.physics import (
     LAUNCH_TERMS,
@@ -146,11 +146,16 @@ class LaunchSamples:
         return _fit_lstm(columns, self.sequences[rows], compressed, seed)
 
 
+def _column_scale(columns: Floats) -> Floats:
+    """(k,) float64 standard deviations, 0 if constant."""
+    return np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0)
+
+
 def _fit_process(columns: Floats, targets: Floats, seed: int, covariance: str) -> GaussianProcess:
     """Fit a process to all rows, or if they are many to some that represent them (subset of regressors)."""
     seen = columns[:, COVARIANCES[covariance][0]]
-    mean, scale, base = seen.mean(axis=0), column_scale(seen), targets.mean(axis=0)
-    rows = standardize(seen, mean, scale)
+    mean, scale, base = seen.mean(axis=0), _column_scale(seen), targets.mean(axis=0)
+    rows = standardize(seen, mean, scale, MAX_STANDARD)
     chosen = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MAX_POINTS])
     points, rest = rows[chosen], targets - base
     inner = covariance_of(points, points, covariance)
@@ -186,11 +191,11 @@ def _fit_lstm(columns: Floats, sequences: NDArray[np.object_], targets: Floats, 
     kernels, owner = distinct_kernels(sequences)
     ends = np.cumsum([len(kernel) for kernel in kernels])
     mean, std = targets.mean(axis=0), np.maximum(targets.std(axis=0), 1e-6)
-    center, scale = chosen.mean(axis=0), column_scale(chosen)
+    center, scale = chosen.mean(axis=0), _column_scale(chosen)
     data = SequenceData(
         Sequences.of([np.arange(end - len(kernel), end) for kernel, end in zip(kernels, ends.tolist(), strict=True)]),
         ((targets - mean) / std).astype(np.float32),
-        auxiliary=standardize(chosen, center, scale).astype(np.float32),
+        auxiliary=standardize(chosen, center, scale, MAX_STANDARD).astype(np.float32),
         owner=owner,
         noise=1.0,
     )

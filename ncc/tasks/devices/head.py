@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ncc.arrays import Floats, Floats32, Ints
 from ncc.errors import AssetError, InputError
 from ncc.learning.encoder.network_numpy import Ensemble
+from ncc.learning.heads.columns import scaled_distances, standardize
 from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored, check_shapes
 from ncc.learning.heads.trees import Boosted
 from ncc.tasks.devices.features import (
@@ -33,7 +34,6 @@ from ncc.tasks.devices.features import (
     check_sizes,
     code_distances,
     launch_columns,
-    scaled_distances,
 )
 from ncc.tasks.devices.physics import MachineModel, launch_terms
 from ncc.tasks.devices.prediction import DevicePrediction
@@ -56,7 +56,7 @@ _MIN_SCALE = 1e-6
 _BEND, _MAX_COMPRESSED = 3.0, 5.5
 _DECAY = 10.0
 """Per distance: what is learned beyond the machine model says how long kernels near training take, hardly others."""
-_MAX_STANDARD = 5.0
+MAX_STANDARD = 5.0
 
 
 class _Term(NamedTuple):
@@ -87,16 +87,6 @@ def compress_ratio(ratio: Floats) -> Floats:
 def expand_ratio(compressed: Floats) -> Floats:
     """Undo `compress_ratio`."""
     return np.sinh(np.clip(compressed, -_MAX_COMPRESSED, _MAX_COMPRESSED)) / _BEND
-
-
-def standardize(columns: Floats, mean: Floats, scale: Floats) -> Floats:
-    """Columns minus their mean in units of their scale, clipped so that no line leads out of range; 0 if constant."""
-    return np.clip((columns - mean) / np.where(scale > 0, scale, np.inf), -_MAX_STANDARD, _MAX_STANDARD)
-
-
-def column_scale(columns: Floats) -> Floats:
-    """(k,) float64 standard deviations, 0 if constant."""
-    return np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0)
 
 
 def _check_scale(model: "GaussianProcess | LSTMTimes", width: int) -> None:
@@ -130,7 +120,7 @@ class GaussianProcess:
 
     def standardize(self, columns: Floats) -> Floats:
         """(n, k) float64 the columns that the process reads."""
-        return standardize(columns[:, COVARIANCES[self.covariance][0]], self.mean, self.scale)
+        return standardize(columns[:, COVARIANCES[self.covariance][0]], self.mean, self.scale, MAX_STANDARD)
 
     def predict(self, columns: Floats) -> Floats:
         """(n, targets) float64, ratios compressed."""
@@ -168,7 +158,7 @@ class LSTMTimes:
 
     def predict(self, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
         """(n, targets) float64, ratios compressed, from (n, NUM_COLUMNS) and (n,) of (time, dim) float32 vectors."""
-        auxiliary = standardize(columns[:, LAUNCH], self.mean, self.scale).astype(np.float32)
+        auxiliary = standardize(columns[:, LAUNCH], self.mean, self.scale, MAX_STANDARD).astype(np.float32)
         result = np.empty((len(columns), self.num_targets))
         kernels, owner = distinct_kernels(sequences)
         for index, kernel in enumerate(kernels):
@@ -322,7 +312,6 @@ class TimesHead:
     embedding_id: str | None = None  # fingerprint of the embedding, if a model reads statements
 
     def __post_init__(self) -> None:
-        """Check that the parts fit each other."""
         if not self.experts:
             raise InputError("no experts")
         models = [expert.model for expert in self.experts]

@@ -20,7 +20,7 @@ from ncc.learning.data import tables
 from ncc.learning.data.archives import iter_members
 from ncc.learning.data.registry import Folder, locate
 from ncc.learning.embedding.embedding import Embedding
-from ncc.tasks.devices.features import KernelFeatures, kernel_features
+from ncc.tasks.devices.features import KernelFeatures, KernelWork
 from ncc.tasks.devices.head import Platform, check_platform
 
 Launches = tuple[LaunchTimes, KernelFeatures]
@@ -101,7 +101,7 @@ def legacy_features(names: Sequence[str], embedding: Embedding, folder: Folder =
 
 def _features(module: Module, embedding: Embedding) -> KernelFeatures:
     words, _ = embedding.vocabulary.encode(module.texts)
-    return kernel_features(module, module.first_kernel, embedding.vectors[words[module.text_id]])
+    return KernelWork(module, module.first_kernel).features(embedding.vectors[words[module.text_id]])
 
 
 def clgen_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> Launches:

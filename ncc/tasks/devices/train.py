@@ -16,7 +16,7 @@ from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embed
 from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.folds import balanced_folds
 from ncc.system.files.writing import check_folder
-from ncc.tasks.devices.features import KernelFeatures, kernel_features
+from ncc.tasks.devices.features import KernelFeatures, KernelWork
 from ncc.tasks.devices.fit import MODELS, Model, fit_times
 from ncc.tasks.devices.head import Platform, TimesHead, save_device_head
 from ncc.tasks.devices.physics import targets_of
@@ -59,7 +59,10 @@ def train_devmap(
         for unit in units[:1] if name == CLGEN else units:
             title = ("" if paths else f"{name} ") + f"by {family if unit == 'family' else unit}"
             splits = itertools.islice(launch_folds(table, unit, models[name], seed), 1 if name == CLGEN else None)
-            scores[title] = _score(table, features, splits, models[name], seed, not paths)
+            answers: dict[int, DevicePrediction] = {}
+            for split, _, said in hold_out_folds(table, features, splits, models[name], seed=seed, published=not paths):
+                answers |= zip(split[1].tolist(), said, strict=True)
+            scores[title] = measure_times(table, answers)
             if progress:
                 progress(f"{title}: {summary(scores[title])}")
     table, features = combine(parts.values())
@@ -105,22 +108,13 @@ def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
     known: dict[tuple[str, str], KernelFeatures] = {}
     for file in dict.fromkeys(table.file.tolist()):
         for kernel in read_kernels(file, embedding, None):
-            known[file, kernel.name] = kernel_features(kernel.module, kernel.function, kernel.vectors)
+            known[file, kernel.name] = KernelWork(kernel.module, kernel.function).features(kernel.vectors)
     rows = list(zip(table.file.tolist(), table.kernel.tolist(), strict=True))
     for file, name in rows:
         if (file, name) not in known:
             kernels = ", ".join(kernel for other, kernel in known if other == file)
             raise DataError(f"{file}: no kernel {name!r}, but the table has times for it; found {kernels}")
     return table, KernelFeatures.joined([known[row] for row in rows])
-
-
-def _score(
-    table: LaunchTimes, features: KernelFeatures, splits: Iterable[Split], model: Model, seed: int, published: bool
-) -> dict[str, Any]:
-    answers: dict[int, DevicePrediction] = {}
-    for (_, test), _, predictions in hold_out_folds(table, features, splits, model, seed=seed, published=published):
-        answers |= zip(test.tolist(), predictions, strict=True)
-    return measure_times(table, answers)
 
 
 def hold_out_folds(

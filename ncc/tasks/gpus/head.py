@@ -1,7 +1,6 @@
 """`GpuHead`: time, bound and traffic of a launch from its columns, by trees that correct a roofline, in NumPy."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,8 @@ from msgspec import Meta
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored
+from ncc.learning.heads.columns import scaled_distances, standardize
+from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored, check_shapes
 from ncc.learning.heads.trees import Boosted
 from ncc.tasks.gpus.specs import load_specs
 
@@ -22,6 +22,7 @@ BOUNDS = ("least_time", "least_bytes")
 """Columns that answers are never below; see `ncc.tasks.gpus.features.time_bounds`."""
 _MIN_ERROR, _MAX_ERROR = 0.02, 3.0
 _MAX_VALUE = 1e6
+MAX_STANDARD = 9.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +35,6 @@ class LaunchEstimate:
     probability: Floats  # (n,) the same with the priors of training
     log_traffic: Floats  # (n,) float64 logarithm to base 10 of bytes
     distance: Floats  # (n,) float64 from the nearest launch of training, 1 at the edge of what is familiar
-
-    @property
-    def confidence(self) -> Floats:
-        """(n,) probability, with the priors of training, of the bound that is more probable at equal priors."""
-        return np.where(self.balanced_probability > 0.5, self.probability, 1 - self.probability)
 
 
 _Positive = Annotated[float, Meta(gt=0, lt=_MAX_VALUE)]
@@ -62,27 +58,24 @@ class GpuHead:
     card: dict[str, Any] = field(default_factory=dict)  # data, command and scores; no answer needs it
 
     def __post_init__(self) -> None:
-        """Check that the parts fit each other."""
         if self.gpu not in load_specs() or not {"roofline_time", "compulsory_bytes"} <= set(self.feature_names):
             raise InputError(f"GPU {self.gpu!r:.40}, {len(self.feature_names)} features")
-        k, points = (len(self.feature_names),), len(self.train_points)
-        shapes = self.logit_calibration.shape, self.mean.shape, self.scale.shape, self.train_points.shape
-        if not points or shapes != ((2,), k, k, (points, *k)):
-            raise InputError(f"calibration, mean, scale and points of shapes {shapes}")
-        if self.trees.num_targets != len(TARGETS) or self.trees.column.max() >= len(self.feature_names):
+        k, points = len(self.feature_names), max(len(self.train_points), 1)
+        check_shapes(self, logit_calibration=(2,), mean=(k,), scale=(k,), train_points=(points, k))
+        if self.trees.num_targets != len(TARGETS) or self.trees.column.max() >= k:
             raise InputError("trees of other features or targets")
 
     def __repr__(self) -> str:
         return f"GpuHead({self.gpu}: {len(self.train_points)} launches, {len(self.trees.root)} trees)"
 
-    def predict(self, rows: Mapping[str, float] | Floats) -> LaunchEstimate:
-        """Predict for one launch's columns by name, or for (n, k) float64 of n launches."""
-        values = rows if isinstance(rows, np.ndarray) else np.array([[rows[name] for name in self.feature_names]])
+    def predict(self, values: Floats) -> LaunchEstimate:
+        """Predict for (n, k) float64 features of n launches."""
         targets = dict(zip(TARGETS, self.trees.predict(values).T, strict=True))
         roofline, moved = roofline_estimate(values, self.feature_names)
         least_time, least_bytes = (
             values[:, self.feature_names.index(name)] if name in self.feature_names else -np.inf for name in BOUNDS
         )
+        points = standardize(values, self.mean, self.scale, MAX_STANDARD)
         slope, offset = self.logit_calibration
         log_odds = slope * targets["compute"] + offset
         return LaunchEstimate(
@@ -91,8 +84,7 @@ class GpuHead:
             balanced_probability=1 / (1 + np.exp(-np.clip(log_odds, -30, 30))),
             probability=1 / (1 + np.exp(-np.clip(log_odds + self.prior_log_odds, -30, 30))),
             log_traffic=np.maximum(moved + targets["traffic"], least_bytes),
-            distance=nearest_distance(standardize(values, self.mean, self.scale), self.train_points)
-            / self.in_domain_radius,
+            distance=scaled_distances(points, self.train_points).min(axis=1) / self.in_domain_radius,
         )
 
 
@@ -104,17 +96,6 @@ def roofline_estimate(values: Floats, columns: tuple[str, ...]) -> tuple[Floats,
 def expected_error(log_error: Floats) -> Floats:
     """Expected size of an error from its logarithm, within limits."""
     return np.clip(np.exp(np.clip(log_error, -10, 10)), _MIN_ERROR, _MAX_ERROR)
-
-
-def standardize(values: Floats, mean: Floats, scale: Floats) -> Floats:
-    """Columns in units of their scale in training; 0 if they were constant."""
-    return np.clip((values - mean) / np.where(scale > 0, scale, np.inf), -9, 9)
-
-
-def nearest_distance(a: Floats, b: Floats) -> Floats:
-    """(n,) root mean square distance from each row to the nearest of others."""
-    squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None] - 2 * a @ b.T
-    return np.sqrt(np.maximum(squared.min(axis=1), 0) / a.shape[1])
 
 
 FORMAT: ModelFormat[GpuHead] = ModelFormat("GPU head", 2, Annotated[GpuHead, Stored(bound=_MAX_VALUE)], "ncc train gpu")

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ncc.errors import InputError
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
@@ -190,7 +192,7 @@ def _predict(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPrediction:
     features = launch_features(work, measured)
     if missing := [name for name in head.feature_names if name not in features]:
         raise InputError(f"the head needs {missing[0]!r}, which this version doesn't count; train it again")
-    estimate = head.predict(features)
+    estimate = head.predict(np.array([[features[name] for name in head.feature_names]]))
     log_time, half, balanced, prior = (
         float(values[0])
         for values in (estimate.log_time, estimate.half_width, estimate.balanced_probability, estimate.probability)

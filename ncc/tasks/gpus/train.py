@@ -26,19 +26,19 @@ from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
 from ncc.kernels.reading import find_kernels
 from ncc.learning.data import registry
+from ncc.learning.heads.columns import scaled_distances, standardize
 from ncc.learning.heads.trees import trees_of
 from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.system.files.writing import check_folder, write_atomically
 from ncc.tasks.gpus.features import count_launch, launch_features
 from ncc.tasks.gpus.head import (
     INTERVAL,
+    MAX_STANDARD,
     TARGETS,
     GpuHead,
     expected_error,
-    nearest_distance,
     roofline_estimate,
     save_gpu_head,
-    standardize,
 )
 from ncc.tasks.gpus.host import HOST_SUFFIXES, host_arguments, read_text
 from ncc.tasks.gpus.specs import MEASURED, GpuSpec, find_spec
@@ -88,13 +88,14 @@ def train_gpu(
         if not base.is_dir():
             raise InputError(f"{base}: no such folder")
         launches = measured_launches(read_launches(table), base, spec, options, progress)
+    head = fit_gpus(launches, spec.name, seed=seed)
     counts = {
         "launches": int(np.sum(~launches.has_program_args)),
         "kernels": len(set(zip(launches.program.tolist(), launches.kernel.tolist(), strict=True))),
         "programs": len(set(launches.program.tolist())),
         "seed": seed,
     }
-    head = fit_gpus(launches, spec.name, seed=seed, card=counts | (card or {}))
+    head.card.update(counts | (card or {}))
     if folder:
         save_gpu_head(head, folder)
     return head
@@ -127,18 +128,15 @@ def published_launches(data: str | None = None, progress: Callable[[str], None] 
     profile = registry.locate("gpuflop", "profile.csv", data)
     key = hashlib.sha256(profile.read_bytes() + f"counted by {COUNTING_VERSION}".encode()).hexdigest()
     path = registry.cache_folder() / "gpus" / f"launches-{key[:32]}.npz"
-    names = list(Launches.__dataclass_fields__)
-    if path.exists():
-        with np.load(path, allow_pickle=False) as file:
-            cached = {name: file[name] for name in names}
-        return Launches(**cached | {"feature_names": tuple(cached["feature_names"].tolist())})
-    sources = registry.extracted("gpuflop", "sources.tar.xz", data)
-    launches = measured_launches(read_launches(profile), sources, find_spec(MEASURED), None, progress)
-    buffer = io.BytesIO()
-    arrays: dict[str, Any] = {name: np.array(getattr(launches, name)) for name in names}
-    np.savez(buffer, **arrays)
-    write_atomically(path, buffer.getvalue())
-    return launches
+    if not path.exists():
+        sources = registry.extracted("gpuflop", "sources.tar.xz", data)
+        launches = measured_launches(read_launches(profile), sources, find_spec(MEASURED), None, progress)
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **vars(launches))
+        write_atomically(path, buffer.getvalue())
+    with np.load(path, allow_pickle=False) as file:
+        cached = dict(file)
+    return Launches(**cached | {"feature_names": tuple(cached["feature_names"].tolist())})
 
 
 def measured_launches(
@@ -266,7 +264,7 @@ def program_folds(program: NDArray[np.str_], num_folds: int, seed: int) -> Itera
     return ((np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(num_folds))
 
 
-def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204, card: dict[str, Any] | None = None) -> GpuHead:
+def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204) -> GpuHead:
     """Fit a head to measured launches of four programs or more; rooflines stand in for unknown bounds and traffic."""
     values, names = launches.values, launches.feature_names
     roofline, moved = roofline_estimate(values, names)
@@ -298,9 +296,10 @@ def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204, card: dict[str, A
     distinct = launches.rows(np.unique(values, axis=0, return_index=True)[1])
     mean, scale = distinct.values.mean(axis=0), distinct.values.std(axis=0)
     scale = np.where(scale > _MIN_ERROR, scale, 0)
-    points = standardize(distinct.values, mean, scale)
+    points = standardize(distinct.values, mean, scale, MAX_STANDARD)
     distances = [
-        nearest_distance(points[test], points[train]) for train, test in program_folds(distinct.program, _FOLDS, seed)
+        scaled_distances(points[test], points[train]).min(axis=1)
+        for train, test in program_folds(distinct.program, _FOLDS, seed)
     ]
     fraction = float(np.clip(compute.mean(), 0.01, 0.99))
     return GpuHead(
@@ -314,7 +313,6 @@ def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204, card: dict[str, A
         scale=scale,
         train_points=points,
         in_domain_radius=max(float(np.quantile(np.concatenate(distances), _IN_DOMAIN)), _MIN_ERROR),
-        card=card or {},
     )
 
 
