@@ -31,7 +31,6 @@ from ncc.tasks.devices.features import (
     OPCODE_COLUMNS,
     PROFILE_COLUMNS,
     KernelFeatures,
-    check_sizes,
     code_distances,
     launch_columns,
 )
@@ -334,22 +333,6 @@ class TimesHead:
         """Smallest and largest transfer in training, in bytes."""
         ends = [np.expm1([expert.low[0], expert.high[0]]) for expert in self.experts]
         return float(np.min(ends)), float(np.max(ends))
-
-    def predict_kernel(
-        self,
-        features: KernelFeatures,
-        transfers: Sequence[float | None],
-        wgsize: float | None,
-        global_size: float | None = None,
-    ) -> list[DevicePrediction]:
-        """Predict for one kernel at several sizes; one of neither bytes nor work-items is the middle of training's."""
-        usual = float(np.sqrt(np.prod(self.transfer_range))) if global_size is None else np.nan
-        moved = [usual if transfer is None else transfer for transfer in transfers]
-        for transfer in moved:
-            check_sizes(None if np.isnan(transfer) else transfer, wgsize)
-        rest = [np.nan if size is None else size for size in (wgsize, global_size)]
-        sizes = np.array([[transfer, *rest] for transfer in moved])
-        return self.predict(features.rows(np.zeros(len(sizes), np.int64)), sizes)
 
     def predict(self, features: KernelFeatures, sizes: Floats, source: str | None = None) -> list[DevicePrediction]:
         """Predict for n launches, sizes as for `launch_columns`; a source's expert alone answers as it measured."""

@@ -3,6 +3,7 @@
 Reference: Ben-Nun et al. 2018, section 6.2; Zeiler and Fergus 2014 (occlusion), here of lines of code.
 """
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -83,42 +84,41 @@ class Question:
         return self.work.features(self.kernel.vectors)
 
     @cached_property
-    def num_bytes(self) -> float | None:
-        """Bytes moved, as given or derived from work-items; None if neither is known."""
-        if self.global_size is None or self.transfer is not None:
-            return self.transfer
-        sizes = complete_sizes(self.features, np.array([[np.nan, 1, self.global_size]]))
-        return min(float(sizes[0, 0]), MAX_BYTES)
+    def sizes(self) -> tuple[float, float]:
+        """Bytes moved and work-items, one derived from the other if only that is given; NaN if neither is."""
+        given = np.array([[self.transfer, self.wgsize, self.global_size]], np.float64)
+        moved, _, items = complete_sizes(self.features, given)[0].tolist()
+        return min(moved, MAX_BYTES), items
 
     def predict(self) -> DevicePrediction:
         """Predict the faster device."""
-        (prediction,) = self.head.predict_kernel(self.features, [self.num_bytes], self.wgsize, self.global_size)
         by_size: dict[str, Any] = {}
-        if self.num_bytes is None:
+        if math.isnan(self.sizes[0]):
             curve = self.curve(SIZES)
             by_size = {name: getattr(curve, name) for name in ("crossovers", "decided_ranges")}
             by_size |= {"times_ms": None, "fastest_at_smallest": curve.fastest[0], "_over_sizes": curve}
         return replace(
-            prediction,
+            self._predict(self.features),
             kernel=self.kernel.name,
             transfer_bytes=self.transfer,
             wgsize=self.wgsize,
             global_size=self.global_size,
             num_statements=len(self.kernel.statements),
             unknown_rate=self.kernel.lookup.unknown_rate,
-            assumptions={} if self.num_bytes is None else self._assumptions(self.num_bytes),
+            assumptions=self._assumptions(),
             _question=self,
             **by_size,
         )
 
-    def _assumptions(self, num_bytes: float) -> dict[str, float]:
-        items = np.nan if self.global_size is None else self.global_size
-        items = float(complete_sizes(self.features, np.array([[num_bytes, 1, items]]))[0, 2])
-        assumed: dict[str, float] = {}
+    def _assumptions(self) -> dict[str, float]:
+        moved, items = self.sizes
+        if math.isnan(moved):
+            return {}
+        assumed = {}
         if self.global_size is None:
             assumed["global_size"] = items
         elif self.transfer is None:
-            assumed["transfer_bytes"] = num_bytes
+            assumed["transfer_bytes"] = moved
         if integer_arguments(self.kernel.module, self.kernel.function):
             dimensions = int(self.features.feature("dimensions")[0])
             assumed["integer_arguments"] = float(round(side_length(items, dimensions)))
@@ -126,7 +126,9 @@ class Question:
 
     def curve(self, sizes: Floats) -> DeviceCurve:
         """Predict at (n,) bytes moved."""
-        predictions = self.head.predict_kernel(self.features, sizes.tolist(), self.wgsize)
+        check_sizes(float(sizes[-1]), None)
+        launches = np.array([[size, self.wgsize, None] for size in sizes.tolist()], np.float64)
+        predictions = self.head.predict(self.features.rows(np.zeros(len(sizes), np.int64)), launches)
         low, high = np.array([each.interval for each in predictions]).T
         return DeviceCurve(
             kernel=self.kernel.name,
@@ -149,20 +151,23 @@ class Question:
                 f"{module.name}: {kernel.name} is too large to explain: it has {len(kernel.statements):,} statements "
                 f"on {len(groups):,} lines, whose product may be at most {_MAX_WORK:,}"
             )
-        whole = self._log_ratio(self.features)
+        whole = self._predict(self.features).log_ratio
         lines = [
             LineContribution(
                 line=int(module.source_line[group[0]]),
                 statements=tuple(dict.fromkeys(module.statement_text(statement) for statement in group)),
-                log_ratio_change=whole - self._log_ratio(self.work.features(kernel.vectors, frozenset(group))),
+                log_ratio_change=whole - self._predict(self.work.features(kernel.vectors, frozenset(group))).log_ratio,
             )
             for group in groups
         ]
         lines.sort(key=lambda line: -abs(line.log_ratio_change))
         return Explanation(kernel=kernel.name, log_ratio=whole, lines=tuple(lines))
 
-    def _log_ratio(self, features: KernelFeatures) -> float:
-        return self.head.predict_kernel(features, [self.num_bytes], self.wgsize, self.global_size)[0].log_ratio
+    def _predict(self, features: KernelFeatures) -> DevicePrediction:
+        """Predict for a kernel at these sizes; of neither bytes nor work-items, in the middle of training's."""
+        moved, (low, high) = self.sizes[0], self.head.transfer_range
+        moved = math.sqrt(low * high) if math.isnan(moved) else moved
+        return self.head.predict(features, np.array([[moved, self.wgsize, self.global_size]], np.float64))[0]
 
 
 def _statement_groups(kernel: Kernel) -> Sequence[list[int]]:
