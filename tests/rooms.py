@@ -172,7 +172,7 @@ from ncc.tasks.coarsening.samples import read_times as read_coarsening_times
 from ncc.tasks.coarsening.train import LSTMTraining as LSTMCoarseningTraining
 from ncc.tasks.coarsening.train import fit_line
 from ncc.tasks.coarsening.train import fit_lstm as fit_coarsening_lstm
-from ncc.tasks.devices import calibrate as own_machine
+from ncc.tasks.devices import train as own_machine
 from ncc.tasks.devices.features import (
     WORK_WIDTH,
     KernelFeatures,

@@ -78,7 +78,7 @@ def measure_kernels(
     """
 
 
-@verb("ncc.tasks.devices.calibrate", show=card_answer, compiles=False, resumes=True, is_brief=True)
+@verb("ncc.tasks.devices.train", show=card_answer, compiles=False, resumes=True, is_brief=True)
 def calibrate(
     output: PathLike,
     *,

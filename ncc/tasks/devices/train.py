@@ -1,4 +1,4 @@
-"""``ncc train devmap``: a device head from the published times or a user's table, with its scores in the card."""
+"""``ncc train devmap``, ``ncc calibrate``: a head from published, given or measured times, with scores in the card."""
 
 import itertools
 import time
@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Split
-from ncc.errors import DataError, InputError
+from ncc.errors import DataError, InputError, NccError, check_positive
+from ncc.kernels.measure.opencl import choose_devices
+from ncc.kernels.measure.sweep import Sweep, parse_sizes
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit, read_times
 from ncc.kernels.reading import read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
@@ -24,6 +26,7 @@ from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, Launches, clgen_launches, combine, suite_launches
 
 _MIN_KERNELS = 8
+_MEASUREMENT_S = 0.3
 _MANY_LAUNCHES = 4000
 _BINS = 10
 
@@ -93,6 +96,37 @@ def train_devmap(
     if folder:
         save_device_head(head, folder)
     return head
+
+
+def calibrate(
+    output: str | Path,
+    *,
+    budget: float = 10.0,
+    kernels: Sequence[str | Path] | None = None,
+    device: Sequence[str] | None = None,
+    sizes: str | Sequence[int] = "1K:1M",
+    wgsize: str | Sequence[int] = "64,256",
+    card: dict[str, Any] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> TimesHead:
+    """Measure kernels on your devices and train a head on the times; run again to measure more."""
+    report = progress or (lambda _line: None)
+    folder = Path(output)
+    check_folder(folder)
+    check_positive(budget=budget)
+    grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
+    devices = choose_devices(device, progress)
+    if len(devices) < 2:
+        raise InputError(f"{devices[0].name} is the only device; expected two or more to compare")
+    folder.mkdir(parents=True, exist_ok=True)
+    sweep = Sweep(kernels, devices, folder / "times.parquet", measurement_time=_MEASUREMENT_S)
+    sweep.run(*grid, report, budget_s=budget * 60)
+    measured = {row.launch[:2] for row in sweep.rows.values()}
+    if len(measured) < _MIN_KERNELS:
+        reasons = "; ".join(dict.fromkeys(sweep.failed.values())) or "the budget was too short"
+        raise NccError(f"{len(measured)} kernels were measured, expected at least {_MIN_KERNELS}: {reasons}")
+    known = {"budget_minutes": budget, "failed": sweep.failed} | (card or {})
+    return train_devmap(folder, tables=[sweep.path], card=known, progress=report)
 
 
 def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
