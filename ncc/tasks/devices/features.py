@@ -8,7 +8,7 @@ its accesses would else reach beyond the data.
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
-from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -248,14 +248,16 @@ def code_distances(a: Floats, b: Floats) -> Floats:
 
 def check_sizes(transfer: float | None, wgsize: float | None, global_size: float | None = None) -> None:
     """Raise InputError for a size that no launch can have."""
-    sizes = {
+    sizes: dict[str, tuple[Any, float, float, str]] = {
         "transfer": (transfer, 0, MAX_BYTES, "bytes"),
         "wgsize": (wgsize, 1, _MAX_WGSIZE, "work-items"),
         "global_size": (global_size, 1, MAX_BYTES, "work-items"),
     }
     for name, (size, low, high, unit) in sizes.items():
-        if not isinstance(size, Real | None):
+        if size is None:
+            continue
+        if not isinstance(size, float | int | np.floating | np.integer):
             raise InputError(f"{name} is {size!r:.80}; expected a number")
-        if size is not None and not (low <= size <= high and (name != "wgsize" or size == int(size))):
+        if not low <= size <= high or (name == "wgsize" and size != int(size)):
             whole = "a whole number from " if name == "wgsize" else ""
             raise InputError(f"{name} is {size:g} {unit}; expected {whole}{low} to {high:g}")
