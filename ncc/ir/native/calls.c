@@ -23,7 +23,7 @@ static void read_conventions(reader *r) {
     r->p += w.n;
     skip_space(r);
     if (is(w, "cc")) skip_digits(r);
-    else if (is(w, "addrspace")) skip_balanced(r);
+    else if (*r->p == '(') skip_balanced(r); /* addrspace(1), riscv_vls_cc(32) */
   }
 }
 
@@ -71,6 +71,13 @@ static void read_arguments(reader *r, int32_t callee) {
       emit(r, ", ");
     }
     if (count <= MOST_DROPPABLE) start[count] = r->out.len;
+    skip_space(r);
+    if (!strncmp(r->p, "...", 3)) { /* of a musttail call: the caller's further arguments */
+      r->p += 3;
+      emit(r, "...");
+      expect(r, ')', "expected ')' behind '...'");
+      break;
+    }
     push_operand(r, read_typed_value(r));
   }
   int drop = dropped_argument(r, callee, count);

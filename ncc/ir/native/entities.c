@@ -89,7 +89,8 @@ void read_variable(reader *r) {
   if (is_alias) {
     expect(r, ',', "expected ',' and what an alias stands for");
     r->out.len = before;
-    read_type(r);
+    if (at_type(r)) read_type(r);
+    else emit(r, "ptr"); /* a constant expression, which has its type inside */
     read_value(r, before);
   } else if (!is_declaration) {
     read_value(r, before);

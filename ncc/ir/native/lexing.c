@@ -25,9 +25,16 @@ void skip_space(reader *r) {
   const char *p = r->p;
   for (;;) {
     while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r') p++;
-    if (*p != ';') break;
-    const char *line_end = memchr(p, '\n', (size_t)(r->end - p));
-    p = line_end ? line_end : r->end;
+    const char *close;
+    if (*p == ';') {
+      close = memchr(p, '\n', (size_t)(r->end - p));
+    } else if (*p == '/' && p[1] == '*') { /* since LLVM 21 */
+      close = strstr(p + 2, "*/");
+      if (close) close += 2;
+    } else {
+      break;
+    }
+    p = close ? close : r->end;
   }
   r->p = p;
 }
@@ -51,7 +58,7 @@ int skip_balanced(reader *r) {
     if (c == ')' || c == ']' || c == '}' || c == '>') depth--;
     if (c == '"') {
       skip_string(r);
-    } else if (c == ';') {
+    } else if (c == ';' || (c == '/' && r->p[1] == '*')) {
       skip_space(r);
     } else if (c == '@') {
       word name;

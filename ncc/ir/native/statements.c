@@ -198,7 +198,8 @@ static void read_phi(reader *r) {
   read_type(r);
   size_t type_len = r->out.len - type_at;
   start[0] = r->out.len;
-  do {
+  skip_space(r);
+  for (int more = *r->p == '['; more; more = next_operand(r)) { /* of a block without predecessors there is none */
     expect(r, '[', "expected '[' and an incoming value");
     size_t from = r->out.len;
     push_operand(r, read_untyped_value(r, type_at, type_len));
@@ -225,7 +226,7 @@ static void read_phi(reader *r) {
     memmove(r->out.data + start[at] + len, r->out.data + start[at], from - start[at]);
     memcpy(r->out.data + start[at], moved, len);
     for (int k = ++kinds; k > at; k--) start[k] = start[k - 1] + len;
-  } while (next_operand(r));
+  }
   size_t len = r->out.len - start[0];
   if (!chars_reserve(&r->scratch, len)) fail_memory(r);
   memcpy(r->scratch.data, r->out.data + start[0], len);
