@@ -20,7 +20,6 @@ from ncc.ir.graph.xfg import XFG, EdgeKind, build_xfg
 from ncc.ir.inputs import find_inputs, load_module, load_program
 from ncc.ir.reader import llvm, native
 from ncc.ir.reader.abstraction import Abstraction
-from ncc.ir.reader.agreement import find_mismatch
 from ncc.ir.reader.functions import find_function
 from ncc.ir.reader.llvm import LLVMWork, print_module, stop_helper
 from ncc.ir.reader.locations import Location, function_locations

@@ -1,7 +1,6 @@
 """Inputs (files, folders, globs, text and standard input), each read into a `Module`."""
 
 import glob
-import logging
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -13,17 +12,14 @@ from ncc.errors import InputError, InputFileError, IRError
 from ncc.ir.frontend.languages import SOURCE_EXTENSIONS, language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
-from ncc.ir.reader.agreement import find_mismatch
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.objects import HOW_TO_EMBED, IR_EXTENSIONS, is_bitcode, is_ir_path, modules_of
 from ncc.ir.reader.reader import read_module
 from ncc.system.files.archives import split_member
 from ncc.system.files.reading import STDIN, InputFile, read_input, read_stream, refuse_link_out
-from ncc.system.files.text import escape_control
 
 # the frontend is imported for source alone
 
-logger = logging.getLogger(__name__)
 
 _EXTENSIONS = IR_EXTENSIONS | SOURCE_EXTENSIONS
 _DEVICE_CODE = rb"__global__|hip/hip_runtime\.h"
@@ -217,14 +213,11 @@ def _refuse_empty(source: str | os.PathLike[str] | bytes, name: str) -> None:
 def _read_ir(
     source: str | os.PathLike[str] | bytes, name: str, options: CompileOptions, abstraction: Abstraction | None
 ) -> Module:
-    """Read IR, and warn of IR that can't be right unless LLVM verified it."""
+    """Read IR, with a hint for what may be source code."""
     try:
-        module = read_module(source, name=name, abstraction=abstraction, verify=options.verify)
+        return read_module(source, name=name, abstraction=abstraction, verify=options.verify)
     except IRError as error:
         if not isinstance(source, bytes) or "expected top-level entity" not in str(error):
             raise
         hint = "text and standard input are read as LLVM IR; for source code, name its language: --language c"
         raise IRError(f"{error}\n  {hint}", line=error.line, column=error.column) from error
-    if not options.verify and (mismatch := find_mismatch(module)):
-        logger.warning("%s: not verified: %s; --verify asks LLVM", escape_control(name, lines=False), mismatch)
-    return module

@@ -5,8 +5,9 @@ import pytest
 from fuzz.differential import accepts, compare
 
 
-def test_few_mutants_that_llvm_refuses_are_read():
-    found = compare(600, seed=7)
+@pytest.mark.parametrize("faults", [False, True])
+def test_few_mutants_that_llvm_refuses_are_read(faults):
+    found = compare(600, seed=7, faults=faults)
     assert found.refused > 400
     assert found.rate < 0.05, found.accepted
 

@@ -3,8 +3,10 @@
    Reference: LLVM Language Reference, "Instruction Reference". */
 #include "reader.h"
 
-/* Words up to the type of a call or a function: fast-math flags are kept, conventions and attributes dropped. */
-static void read_conventions(reader *r) {
+/* Words up to the type of a call: fast-math flags are kept, conventions and attributes dropped. Is an address space
+   among them? */
+static int read_conventions(reader *r) {
+  int is_far = 0;
   while (!at_type(r)) {
     if (*r->p == '"' || *r->p == '#') {
       read_attributes(r);
@@ -20,18 +22,24 @@ static void read_conventions(reader *r) {
       continue;
     }
     if (!(w.kind & WORD_CONVENTION) && !is(w, "addrspace")) fail(r, "expected a type");
+    is_far |= is(w, "addrspace");
     r->p += w.n;
     skip_space(r);
     if (is(w, "cc")) skip_digits(r);
     else if (*r->p == '(') skip_balanced(r); /* addrspace(1), riscv_vls_cc(32) */
   }
+  return is_far;
 }
 
 void read_label(reader *r) {
   if (!accept_word(r, "label")) fail(r, "expected 'label'");
   skip_space(r);
   if (*r->p != '%') fail(r, "expected the name of a label");
-  push_operand(r, read_local(r));
+  const char *at = r->p;
+  int32_t node = read_local(r);
+  agree(r, at, node, type_key("label", 5));
+  if (node == r->block_node.data[r->body.first_block]) fail_at(r, at, "a branch to the entry of the function");
+  push_operand(r, node);
   emit(r, " label <LABEL>");
 }
 
@@ -58,7 +66,13 @@ static int dropped_argument(reader *r, int32_t callee, int count) {
   return -1;
 }
 
-static void read_arguments(reader *r, int32_t callee) {
+/* Of the function type that a call names: the keys of its parameters are the first of r->parameters. */
+typedef struct {
+  int is_given, is_variadic;
+  size_t count;
+} signature;
+
+static void read_arguments(reader *r, int32_t callee, const signature *known) {
   enum { MOST_DROPPABLE = 5 };
   size_t start[MOST_DROPPABLE + 1];
   size_t first_operand = r->operand.len;
@@ -79,7 +93,11 @@ static void read_arguments(reader *r, int32_t callee) {
       break;
     }
     push_operand(r, read_typed_value(r));
+    if (r->type.n && (size_t)count < known->count)
+      need(r, key_of(r, r->type) == r->parameters.data[count], "an argument of another type than the parameter's");
   }
+  if (known->is_given)
+    need(r, known->is_variadic ? (size_t)count >= known->count : (size_t)count == known->count, "a call with too few or too many arguments");
   int drop = dropped_argument(r, callee, count);
   if (drop >= 0) {
     size_t len = start[drop + 1] - start[drop];
@@ -121,15 +139,23 @@ static void read_call_tail(reader *r) {
 
 /* Operands: callee, arguments, bundles' values. Returns the callee's node. */
 int32_t read_call(reader *r) {
-  read_conventions(r);
+  int is_far = read_conventions(r);
   emit(r, " ");
+  size_t type_at = r->out.len;
+  r->parameters.len = 0;
+  r->has_signature = 0;
   read_type(r);
+  r->gives = type_key(r->out.data + type_at, r->out.len - type_at);
+  signature known = {r->has_signature, r->is_variadic, r->has_signature ? r->parameters.len : 0};
   emit(r, " ");
   size_t callee_at = r->operand.len;
   push_operand(r, NO_NODE);
+  skip_space(r);
+  int is_local = *r->p == '%';
   int32_t callee = read_callee(r);
   r->operand.data[callee_at] = callee;
-  read_arguments(r, callee);
+  if (is_local && !is_far) agree(r, r->statement, callee, type_key("ptr", 3));
+  read_arguments(r, callee, &known);
   read_call_tail(r);
   return callee;
 }
@@ -153,7 +179,9 @@ int32_t read_invoke(reader *r, opcode op) {
 
 void read_landingpad(reader *r) {
   emit(r, " ");
+  size_t type_at = r->out.len;
   read_type(r);
+  r->gives = type_key(r->out.data + type_at, r->out.len - type_at);
   if (accept_word(r, "cleanup")) emit(r, " cleanup");
   size_t last = 0, last_len = 0;
   for (word w; is(w = peek_word(r), "catch") || is(w, "filter");) {
@@ -181,6 +209,7 @@ static void read_unwind(reader *r) {
 
 /* The funclet instructions of Windows exception handling */
 void read_pad(reader *r, opcode op) {
+  r->gives = type_key("token", 5);
   skip_space(r);
   if (op == OP_catchret || op == OP_cleanupret) {
     if (!accept_word(r, "from")) fail(r, "expected 'from'");

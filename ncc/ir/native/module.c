@@ -30,7 +30,9 @@ static int32_t read_prototype(reader *r, int *is_kernel) {
     else if (*r->p == '(') skip_balanced(r); /* addrspace(1), riscv_vls_cc(32) */
   }
   emit(r, " ");
+  size_t type_at = r->out.len;
   read_type(r);
+  r->body.returns = type_key(r->out.data + type_at, r->out.len - type_at);
   read_attributes(r);
   skip_space(r);
   if (*r->p != '@') fail(r, "expected the name of a function");
@@ -54,7 +56,10 @@ static void read_parameters(reader *r) {
       emit(r, "...");
       continue;
     }
+    size_t type_at = r->out.len;
     read_type(r);
+    uint32_t key = type_key(r->out.data + type_at, r->out.len - type_at);
+    if (key == type_key("void", 4)) fail(r, "a parameter of void");
     read_attributes(r);
     skip_space(r);
     int32_t node;
@@ -66,6 +71,7 @@ static void read_parameters(reader *r) {
     }
     emit(r, " <%ID>");
     r->node_def.data[node] = (int32_t)r->opcode.len;
+    r->node_type.data[node] = key;
     push_operand(r, node);
   }
   emit(r, ")");
@@ -180,8 +186,10 @@ static void begin_block(reader *r, const word *name) {
   } else {
     node = define_number(r, NODE_BLOCK);
   }
+  agree(r, r->p, node, type_key("label", 5));
   r->block = (int32_t)r->block_node.len;
   r->node_def.data[node] = r->block;
+  r->body.in_phis = 1;
   if (!ints_push(&r->block_node, node)) fail_memory(r);
 }
 
@@ -323,6 +331,7 @@ static void begin_function(reader *r) {
 static void end_function(reader *r) {
   const open_function *body = &r->body;
   check_locals(r, body->first_node);
+  if (body->has_phi) check_phis(r);
   if (body->has_alias) resolve_aliases(r);
   int ok = ints_push(&r->fn_node, body->node) && ints_push(&r->fn_first_stmt, body->first_stmt) &&
            ints_push(&r->fn_first_block, body->first_block) && ints_push(&r->fn_first_arg, body->first_arg) &&
@@ -335,8 +344,10 @@ static void end_function(reader *r) {
 static void read_declaration(reader *r) {
   int kernel = 0;
   r->out.len = 0;
+  const char *at = r->p;
   int32_t node = read_prototype(r, &kernel);
-  if (r->node_kind.data[node] == NODE_UNDEFINED) r->node_kind.data[node] = NODE_FUNCTION;
+  if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, at, "a second declaration of this function");
+  r->node_kind.data[node] = NODE_FUNCTION;
   word name = {r->text + r->node_name.data[node], r->node_name_len.data[node], WORD_OTHER, NUM_OPCODES};
   skip_parameters(r);
   read_tail_of_function(r, &name);
@@ -410,7 +421,8 @@ EXPORT void ncc_free(reader *r) {
                    r->fn_first_block.data, r->fn_first_arg.data, r->fn_num_args.data, r->fn_kernel.data, r->block_node.data,
                    r->debug_id.data, r->debug_line.data, r->out.data,          r->type_text.data,     r->types.data,
                    r->type_names.slots, r->globals.slots, r->locals.slots,     r->known_callees.slots, r->defined.slots, r->kernel_bodies.slots, r->comdats.slots,
-                   r->numbered.data, r->scratch.data, r->stmt_at.data};
+                   r->numbered.data, r->scratch.data, r->stmt_at.data, r->node_type.data, r->parameters.data,
+                   r->cases.slots};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   interner_free(&r->texts);
   free(r);
@@ -436,7 +448,7 @@ EXPORT reader *ncc_open(const char *text, int64_t len, uint32_t flags, int32_t m
   r->function = -1;
   r->most_text = ((size_t)len << 6) + ((size_t)16 << 20);
   r->locals.epoch = r->globals.epoch = r->type_names.epoch = r->known_callees.epoch = r->defined.epoch = 1;
-  r->kernel_bodies.epoch = r->comdats.epoch = 1;
+  r->kernel_bodies.epoch = r->comdats.epoch = r->cases.epoch = 1;
   if (len > (int64_t)0xFFFFFFF0u) {
     r->status = STATUS_SYNTAX;
     memcpy(r->message, "text of more than 4 GiB", 24);

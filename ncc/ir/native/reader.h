@@ -61,8 +61,14 @@ VECTOR(numbered_local, numbered_locals)
 typedef struct {
   int32_t node, first_arg, num_args, first_stmt, first_block;
   size_t first_node;
-  int kernel, in_block, has_block, has_alias;
+  int kernel, in_block, has_block, has_alias, has_phi, in_phis;
+  uint32_t returns; /* key of its return type */
 } open_function;
+
+/* A type within the abstracted statement. */
+typedef struct {
+  size_t at, n;
+} span;
 
 typedef struct {
   /* input */
@@ -87,6 +93,7 @@ typedef struct {
   bytes node_kind;
   ints node_function, node_def;
   uints node_name, node_name_len;
+  uints node_type; /* key of the type that a value was first seen with; 0: not known */
   /* functions: one row each */
   ints fn_node, fn_first_stmt, fn_first_block, fn_first_arg, fn_num_args;
   bytes fn_kernel;
@@ -104,6 +111,12 @@ typedef struct {
   int32_t next_number, function, block, debug;
   open_function body;
   const char *statement; /* the one being read starts here */
+  span type;             /* of the typed value that was read last; empty for metadata */
+  const char *value;     /* where that value starts */
+  uint32_t gives;        /* key of the type of the statement's result; 0: not known */
+  uints parameters;      /* keys of the parameters of the function type that was read last */
+  int has_signature, is_variadic; /* was the type that was read last a function's? */
+  table cases;                    /* of the switch being read */
   int depth, collect_locals;
   int unseen;   /* globals that are named get no node */
   int defining; /* a type is being defined: others in it are not expanded */
@@ -135,6 +148,17 @@ int at_type(reader *r);
 void read_type(reader *r);
 void find_definitions(reader *r);
 void skip_type(reader *r);
+
+/* agreement.c */
+void check_number(reader *r, const char *start, size_t type_at);
+void check_operator(reader *r, opcode op, span type);
+void check_cast(reader *r, opcode op, span from, span to);
+void check_phis(reader *r);
+span element_of(const reader *r, span type);
+span field_of(reader *r, span type, const char *index);
+uint32_t vector_key(reader *r, span shape, span element);
+uint32_t text_key(reader *r, const char *format, span type);
+void need(reader *r, int condition, const char *message);
 
 /* values.c */
 int32_t new_node(reader *r, int kind, const char *name, size_t len);
@@ -175,6 +199,43 @@ void emit_word(reader *r, word w);
 void read_operand(reader *r);
 int read_statement(reader *r);
 void end_statement(reader *r, opcode op, int32_t result, int32_t callee, size_t first_operand);
+
+/* Types: text of the abstracted statement, and keys of it */
+static inline const char *text_of(const reader *r, span type) { return r->out.data + type.at; }
+static inline int is_pointer(const reader *r, span type) { return type.n >= 3 && !memcmp(text_of(r, type), "ptr", 3); }
+static inline int is_vector(const reader *r, span type) {
+  return type.n > 1 && text_of(r, type)[0] == '<' && text_of(r, type)[1] != '{';
+}
+#define is_type(r, type, literal) \
+  ((type).n == sizeof(literal) - 1 && !memcmp((r)->out.data + (type).at, literal, sizeof(literal) - 1))
+
+/* Never 0. Nothing is looked up by it, so a hash without a secret serves. */
+static inline uint32_t type_key(const char *s, size_t n) {
+  uint64_t key = n, part = 0;
+  for (; n >= 8; s += 8, n -= 8) {
+    memcpy(&part, s, 8);
+    key = (key ^ part) * 0xD6E8FEB86659FD93ull;
+    key ^= key >> 32;
+  }
+  if (n >= 4) {
+    uint32_t ends[2];
+    memcpy(&ends[0], s, 4);
+    memcpy(&ends[1], s + n - 4, 4);
+    part = (uint64_t)ends[0] << 32 | ends[1];
+  } else if (n) {
+    part = (uint64_t)(uint8_t)s[0] << 16 | (uint64_t)(uint8_t)s[n / 2] << 8 | (uint8_t)s[n - 1];
+  }
+  return (uint32_t)((key ^ part) * 0xD6E8FEB86659FD93ull >> 32) | 1;
+}
+
+static inline uint32_t key_of(const reader *r, span type) { return type_key(text_of(r, type), type.n); }
+
+/* A local has one type in all of its function. */
+static inline void agree(reader *r, const char *at, int32_t node, uint32_t key) {
+  uint32_t *known = &r->node_type.data[node];
+  if (!*known) *known = key;
+  else if (*known != key && key) fail_at(r, at, "a value of another type than elsewhere in its function");
+}
 
 /* out: the abstracted statement */
 static inline void emit_bytes(reader *r, const char *s, size_t n) {

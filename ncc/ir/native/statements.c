@@ -36,25 +36,39 @@ static int32_t read_untyped_value(reader *r, size_t type_at, size_t type_len) {
   return node;
 }
 
-static void read_binary(reader *r) {
+static span read_binary(reader *r, opcode op) {
   emit(r, " ");
-  size_t type_at = r->out.len;
+  span type = {r->out.len, 0};
   read_type(r);
-  size_t type_len = r->out.len - type_at;
-  push_operand(r, read_value(r, type_at));
+  type.n = r->out.len - type.at;
+  check_operator(r, op, type);
+  r->gives = key_of(r, type);
+  push_operand(r, read_value(r, type.at));
   expect(r, ',', "expected ',' and a second operand");
   emit(r, ",");
-  push_operand(r, read_untyped_value(r, type_at, type_len));
+  push_operand(r, read_untyped_value(r, type.at, type.n));
+  return type;
 }
 
-static void read_exactly(reader *r, int count) {
+/* Their types are left where `types` points. */
+static void read_exactly(reader *r, int count, span *types) {
   for (int i = 0; i < count; i++) {
     if (i) {
       expect(r, ',', "expected ',' and a further operand");
       emit(r, ",");
     }
     read_operand(r);
+    types[i] = r->type;
   }
+}
+
+static int same_types(const reader *r, span one, span other) {
+  return one.n == other.n && !memcmp(r->out.data + one.at, r->out.data + other.at, one.n);
+}
+
+static void read_pointer(reader *r) {
+  read_operand(r);
+  need(r, is_pointer(r, r->type), "expected the address to be a pointer");
 }
 
 /* The index of an element stays, without its type, which differs between versions of LLVM; one that is computed
@@ -66,6 +80,7 @@ static void read_element_index(reader *r) {
   emit(r, " ");
   size_t type_at = r->out.len;
   read_type(r);
+  need(r, r->out.data[type_at] == 'i', "expected the index of an element to be an integer");
   read_attributes(r);
   skip_space(r);
   const char *start = r->p;
@@ -80,16 +95,18 @@ static void read_element_index(reader *r) {
   push_operand(r, NO_NODE);
 }
 
-/* Indices of extractvalue and insertvalue stay as they are: they name a field. */
-static void read_indices(reader *r) {
+/* Indices of extractvalue and insertvalue stay as they are: they name a field, whose type is returned. */
+static span read_indices(reader *r, span type) {
   expect(r, ',', "expected ',' and an index");
   do {
     skip_space(r);
     const char *start = r->p;
     skip_digits(r);
+    type = field_of(r, type, start);
     emit(r, ", ");
     emit_bytes(r, start, (size_t)(r->p - start));
   } while (next_operand(r));
+  return type;
 }
 
 /* syncscope("…") and orderings of atomic operations; returns how many of these */
@@ -144,10 +161,14 @@ static void read_alignment(reader *r) {
 static void read_load(reader *r) {
   read_flags(r);
   emit(r, " ");
+  span type = {r->out.len, 0};
   read_type(r);
+  type.n = r->out.len - type.at;
+  need(r, !is_type(r, type, "void"), "a load of void");
+  r->gives = key_of(r, type);
   expect(r, ',', "expected ',' behind the type that is loaded");
   emit(r, ",");
-  read_operand(r);
+  read_pointer(r);
   read_ordering(r);
   read_alignment(r);
 }
@@ -155,15 +176,25 @@ static void read_load(reader *r) {
 static void read_alloca(reader *r) {
   read_flags(r);
   emit(r, " ");
+  span type = {r->out.len, 0};
   read_type(r);
+  type.n = r->out.len - type.at;
+  need(r, !is_type(r, type, "void"), "an alloca of void");
   const char *at = r->p;
   if (next_operand(r) && at_type(r)) {
     emit(r, ",");
     read_operand(r);
+    need(r, r->out.data[r->type.at] == 'i', "expected the number of elements to be an integer");
   } else {
     r->p = at;
   }
+  size_t behind = r->out.len;
   read_alignment(r);
+  /* ", addrspace(5)" stands last */
+  while (behind < r->out.len && r->out.data[behind] != 'd') behind++;
+  span space = {behind - 1, r->out.len - behind + 1};
+  int is_apart = behind < r->out.len && !is_type(r, space, "addrspace(0)");
+  r->gives = is_apart ? text_key(r, "ptr %", space) : type_key("ptr", 3);
 }
 
 static void read_memory_update(reader *r, opcode op) {
@@ -173,17 +204,28 @@ static void read_memory_update(reader *r, opcode op) {
     if (!w.n) fail(r, "expected the operation of an atomicrmw");
     emit_word(r, w);
   }
-  read_exactly(r, op == OP_cmpxchg ? 3 : 2);
+  span types[3];
+  read_exactly(r, op == OP_cmpxchg ? 3 : 2, types);
+  need(r, is_pointer(r, types[0]), "expected the address to be a pointer");
+  r->gives = key_of(r, types[1]);
+  if (op == OP_cmpxchg) {
+    need(r, same_types(r, types[1], types[2]), "a cmpxchg of values of two types");
+    r->gives = r->max_fields < 0 || r->max_fields > 1 ? text_key(r, "{ %, i1 }", types[1]) : 0;
+  }
   if (read_ordering(r) != 1 + (op == OP_cmpxchg)) fail(r, "expected the ordering of an atomic operation");
   read_alignment(r);
 }
 
-static void read_cast(reader *r) {
+static void read_cast(reader *r, opcode op) {
   read_flags(r);
   read_operand(r);
   if (!accept_word(r, "to")) fail(r, "expected 'to' and the type of the result");
   emit(r, " to ");
+  span from = r->type, to = {r->out.len, 0};
   read_type(r);
+  to.n = r->out.len - to.at;
+  check_cast(r, op, from, to);
+  r->gives = key_of(r, to);
 }
 
 /* The incoming pairs are written once a kind, sorted: how many there are, and in which order, depends on the
@@ -197,6 +239,9 @@ static void read_phi(reader *r) {
   size_t type_at = r->out.len;
   read_type(r);
   size_t type_len = r->out.len - type_at;
+  r->gives = type_key(r->out.data + type_at, type_len);
+  r->body.has_phi = 1;
+  need(r, r->body.in_phis, "a phi behind other instructions of its block");
   start[0] = r->out.len;
   skip_space(r);
   for (int more = *r->p == '['; more; more = next_operand(r)) { /* of a block without predecessors there is none */
@@ -206,7 +251,9 @@ static void read_phi(reader *r) {
     expect(r, ',', "expected ',' and the block that a value comes from");
     skip_space(r);
     if (*r->p != '%') fail(r, "expected the name of a block");
+    const char *label = r->p;
     push_operand(r, read_local(r));
+    agree(r, label, r->operand.data[r->operand.len - 1], type_key("label", 5));
     expect(r, ']', "expected ']' behind an incoming value");
     size_t len = r->out.len - from;
     int at = 0, same = 0;
@@ -242,6 +289,9 @@ static void read_phi(reader *r) {
 /* However many cases, one is written. Operands: condition, default label, case labels. */
 static void read_switch(reader *r) {
   read_operand(r);
+  span type = r->type;
+  need(r, r->out.data[type.at] == 'i', "a switch over what is no integer");
+  table_clear(&r->cases);
   expect(r, ',', "expected ',' and the default label of a switch");
   emit(r, ",");
   read_label(r);
@@ -252,6 +302,11 @@ static void read_switch(reader *r) {
     r->out.len = before;
     emit(r, " ");
     read_typed_value(r);
+    need(r, same_types(r, type, r->type), "a case of another type than the switch");
+    slot *s = table_slot(&r->cases, r->value, (size_t)(r->p - r->value));
+    if (!s) fail_memory(r);
+    if (!s->value) fail_at(r, r->value, "a second case of this value");
+    s->value = 0;
     expect(r, ',', "expected ',' and the label of a case");
     emit(r, ",");
     read_label(r);
@@ -265,6 +320,7 @@ static void read_branch(reader *r) {
     return;
   }
   read_operand(r);
+  need(r, is_type(r, r->type, "i1"), "a branch on what is no i1");
   for (int i = 0; i < 2; i++) {
     expect(r, ',', "expected ',' and a label");
     emit(r, ",");
@@ -279,11 +335,13 @@ static void read_ret(reader *r) {
     skip_space(r);
     if (*r->p != '(') { /* "ret void (i8*)* %f" returns a pointer to a function */
       emit(r, " void");
+      need(r, r->body.returns == type_key("void", 4), "a return without the value that the function gives");
       return;
     }
     r->p = type;
   }
   read_operand(r);
+  need(r, !r->type.n || r->body.returns == key_of(r, r->type), "a return of another type than the function's");
 }
 
 static void read_getelementptr(reader *r) {
@@ -294,29 +352,67 @@ static void read_getelementptr(reader *r) {
   expect(r, ',', "expected ',' behind the source element type");
   emit(r, ",");
   read_operand(r);
+  span base = r->type;
+  need(r, is_pointer(r, element_of(r, base)), "expected the address to be a pointer");
+  r->gives = key_of(r, base);
   while (next_operand(r)) {
     emit(r, ",");
     accept_word(r, "inrange");
     read_operand(r);
+    need(r, r->out.data[element_of(r, r->type).at] == 'i', "expected an index to be an integer");
+    if (!is_vector(r, base) && is_vector(r, r->type)) r->gives = vector_key(r, r->type, base);
   }
 }
 
-static void read_comparison(reader *r) {
+static void read_comparison(reader *r, opcode op) {
   read_flags(r);
   word predicate = peek_word(r);
   if (!(predicate.kind & WORD_PREDICATE) && !is(predicate, "true") && !is(predicate, "false"))
     fail(r, "expected a predicate");
   emit_word(r, predicate);
-  read_binary(r);
+  span type = read_binary(r, op);
+  size_t end = r->out.len;
+  emit(r, "i1");
+  r->gives = vector_key(r, type, (span){end, 2});
+  r->out.len = end;
+}
+
+static void read_select(reader *r) {
+  span types[3];
+  read_flags(r);
+  read_exactly(r, 3, types);
+  span condition = element_of(r, types[0]);
+  need(r, is_type(r, condition, "i1"), "a select by what is no i1");
+  need(r, same_types(r, types[1], types[2]), "a select between values of two types");
+  r->gives = key_of(r, types[1]);
+  if (is_vector(r, types[0]))
+    need(r, r->gives == vector_key(r, types[0], element_of(r, types[1])), "a select by a vector of another length");
+}
+
+static void read_vector(reader *r, opcode op) {
+  span types[3];
+  read_exactly(r, op == OP_extractelement ? 1 : op == OP_insertelement ? 2 : 3, types);
+  span element = element_of(r, types[0]);
+  need(r, is_vector(r, types[0]), "expected a vector");
+  r->gives = key_of(r, op == OP_extractelement ? element : types[0]);
+  if (op == OP_insertelement) need(r, same_types(r, element, types[1]), "an element of another type than the vector's");
+  if (op == OP_shufflevector) {
+    need(r, same_types(r, types[0], types[1]), "a shufflevector of two types");
+    need(r, is_vector(r, types[2]) && is_type(r, element_of(r, types[2]), "i32"), "a mask that is no vector of i32");
+    r->gives = vector_key(r, types[2], element);
+  } else {
+    read_element_index(r);
+  }
 }
 
 static int32_t read_operands(reader *r, opcode op) {
+  span types[2];
   switch (op) {
     case OP_ret: read_ret(r); break;
     case OP_br: read_branch(r); break;
     case OP_switch: read_switch(r); break;
     case OP_indirectbr:
-      read_operand(r);
+      read_pointer(r);
       expect(r, ',', "expected ',' and a list of labels");
       read_label_list(r);
       break;
@@ -334,30 +430,30 @@ static int32_t read_operands(reader *r, opcode op) {
     case OP_freeze:
       read_flags(r);
       read_operand(r);
+      if (op == OP_fneg) check_operator(r, op, r->type);
+      r->gives = key_of(r, r->type);
       break;
     case OP_extractelement:
     case OP_insertelement:
-      read_exactly(r, op == OP_extractelement ? 1 : 2);
-      read_element_index(r);
-      break;
-    case OP_shufflevector: read_exactly(r, 3); break;
-    case OP_select:
-      read_flags(r);
-      read_exactly(r, 3);
-      break;
+    case OP_shufflevector: read_vector(r, op); break;
+    case OP_select: read_select(r); break;
     case OP_extractvalue:
       read_operand(r);
-      read_indices(r);
+      types[0] = read_indices(r, r->type);
+      r->gives = types[0].n ? key_of(r, types[0]) : 0;
       break;
     case OP_insertvalue:
-      read_exactly(r, 2);
-      read_indices(r);
+      read_exactly(r, 2, types);
+      r->gives = key_of(r, types[0]);
+      types[0] = read_indices(r, types[0]);
+      need(r, !types[0].n || same_types(r, types[0], types[1]), "a field of another type than the value");
       break;
     case OP_alloca: read_alloca(r); break;
     case OP_load: read_load(r); break;
     case OP_store:
       read_flags(r);
-      read_exactly(r, 2);
+      read_exactly(r, 2, types);
+      need(r, is_pointer(r, types[1]), "expected the address to be a pointer");
       read_ordering(r);
       read_alignment(r);
       break;
@@ -368,21 +464,23 @@ static int32_t read_operands(reader *r, opcode op) {
     case OP_atomicrmw: read_memory_update(r, op); break;
     case OP_getelementptr: read_getelementptr(r); break;
     case OP_icmp:
-    case OP_fcmp: read_comparison(r); break;
+    case OP_fcmp: read_comparison(r, op); break;
     case OP_phi: read_phi(r); break;
     case OP_va_arg:
       read_operand(r);
       expect(r, ',', "expected ',' and a type");
       emit(r, ", ");
+      types[0].at = r->out.len;
       read_type(r);
+      r->gives = type_key(r->out.data + types[0].at, r->out.len - types[0].at);
       break;
     case OP_landingpad: read_landingpad(r); break;
     default:
       if (op >= OP_trunc && op <= OP_addrspacecast) {
-        read_cast(r);
+        read_cast(r, op);
       } else {
         read_flags(r);
-        read_binary(r);
+        read_binary(r, op);
       }
   }
   return NO_NODE;
@@ -466,8 +564,11 @@ int read_statement(reader *r) {
   r->p += w.n;
   emit_bytes(r, w.s, w.n);
   size_t type_at = r->out.len + 1;
+  r->gives = 0;
+  r->body.in_phis &= op == OP_phi;
   int32_t callee = read_operands(r, op);
   read_attached_metadata(r);
+  if (result != NO_NODE) agree(r, r->statement, result, r->gives);
   if (op == OP_call && callee != NO_NODE && r->node_name_len.data[callee] > 9 &&
       !memcmp(r->text + r->node_name.data[callee], "llvm.dbg.", 9)) {
     r->operand.len = first_operand;
@@ -481,8 +582,10 @@ int read_statement(reader *r) {
   }
   if (result != NO_NODE) {
     define_local(r, NODE_RESULT, result);
+    need(r, has_result(r, op, type_at), "a name for what has no result");
   } else if (has_result(r, op, type_at)) {
     result = define_number(r, NODE_RESULT);
+    agree(r, r->statement, result, r->gives);
   }
   if (result != NO_NODE) {
     r->node_def.data[result] = (int32_t)r->opcode.len;

@@ -129,19 +129,25 @@ static void read_address_space(reader *r) {
 
 /* "(i32, ptr, ...)" behind a function's return type */
 static void skip_parameter_types(reader *r) {
-  size_t before = r->out.len;
+  size_t before = r->out.len, first = r->parameters.len;
+  int is_variadic = 0;
   r->p++;
   for (int i = 0; !accept(r, ')'); i++) {
     if (i) expect(r, ',', "expected ',' or ')' in the parameters of a function type");
     skip_space(r);
     if (!strncmp(r->p, "...", 3)) {
       r->p += 3;
+      is_variadic = 1;
       expect(r, ')', "expected ')' behind '...'");
       break;
     }
     read_type(r);
+    r->parameters.len = first + (size_t)i; /* without those of function types in it */
+    if (!uints_push(&r->parameters, type_key(r->out.data + before, r->out.len - before))) fail_memory(r);
+    r->out.len = before;
   }
-  r->out.len = before;
+  r->has_signature = 1;
+  r->is_variadic = is_variadic;
 }
 
 void skip_type(reader *r) {
@@ -152,12 +158,15 @@ void skip_type(reader *r) {
 
 /* Behind a type: "(…)" makes it a function's, "*" a typed pointer, which is written as an opaque one. */
 static void read_suffixes(reader *r, size_t start) {
+  size_t first = r->parameters.len;
   for (;;) {
     skip_space(r);
     if (*r->p == '(') {
       skip_parameter_types(r);
     } else if (*r->p == '*') {
       r->p++;
+      r->has_signature = 0;
+      r->parameters.len = first;
       r->out.len = start;
       emit(r, "ptr");
     } else if (*r->p == 'a') {
@@ -175,6 +184,8 @@ static void read_suffixes(reader *r, size_t start) {
         r->p = at;
         return;
       }
+      r->has_signature = 0;
+      r->parameters.len = first;
       r->out.len = start;
       emit(r, "ptr");
       if (close - open == 3 && open[1] == '0') continue;
@@ -257,6 +268,7 @@ static void find_type(reader *r) {
     slot *s = table_slot(&r->type_names, name.s, name.n);
     named_type t = {r->p, -1, 0, 0};
     if (!s || !named_types_push(&r->types, t)) fail_memory(r);
+    if (s->value >= 0) fail_at(r, at, "a second definition of this type");
     s->value = (int32_t)r->types.len - 1;
   }
   r->p = at;

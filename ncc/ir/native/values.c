@@ -9,7 +9,8 @@ int32_t new_node(reader *r, int kind, const char *name, size_t len) {
   int32_t node = (int32_t)r->node_kind.len;
   int ok = bytes_push(&r->node_kind, (uint8_t)kind) && ints_push(&r->node_def, -1) &&
            ints_push(&r->node_function, kind <= NODE_FUNCTION ? -1 : r->function) &&
-           uints_push(&r->node_name, (uint32_t)(name - r->text)) && uints_push(&r->node_name_len, (uint32_t)len);
+           uints_push(&r->node_name, (uint32_t)(name - r->text)) && uints_push(&r->node_name_len, (uint32_t)len) &&
+           uints_push(&r->node_type, 0);
   if (!ok) fail_memory(r);
   return node;
 }
@@ -340,6 +341,9 @@ static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
   int number_prefix = w.n > 2 && (c == 'f' || c == 'u' || c == 's') && w.s[1] == '0' && w.s[2] == 'x';
   if (!(w.kind & WORD_VALUE) && !number_prefix) fail(r, "expected a value");
   r->p += w.n;
+  span type = {type_at, type_end - type_at};
+  if (type.n && ((is(w, "null") && !is_pointer(r, type)) || ((is(w, "true") || is(w, "false")) && !is_type(r, type, "i1"))))
+    fail_at(r, w.s, "a constant that is not of its type");
   if (is(w, "true") || is(w, "false")) {
     emit_integer(r, is(w, "true") ? "1" : "0", 1);
     return NO_NODE;
@@ -377,13 +381,16 @@ int32_t read_value(reader *r, size_t type_at) {
   if (type_end > type_at) emit(r, " ");
   if (c == '%') {
     int is_label = type_end - type_at == 5 && !memcmp(r->out.data + type_at, "label", 5);
+    const char *at = r->p;
     int32_t node = read_local(r);
+    if (type_end > type_at) agree(r, at, node, type_key(r->out.data + type_at, type_end - type_at));
     if (is_label) emit(r, "<LABEL>");
     else emit(r, "<%ID>");
     return node;
   }
   if (c == '@') {
     word name;
+    if (type_end > type_at && !is_pointer(r, (span){type_at, type_end - type_at})) fail(r, "a global is a pointer");
     int32_t node = read_global(r, &name);
     int is_register = r->flags & KEEP_CALLEES && name.n > 15 && !memcmp(name.s, "__spirv_BuiltIn", 15);
     if (is_register) emit(r, "@");
@@ -394,6 +401,7 @@ int32_t read_value(reader *r, size_t type_at) {
   if ((c >= '0' && c <= '9') || c == '-' || c == '+') {
     const char *start = r->p;
     skip_number(r);
+    check_number(r, start, type_at);
     if (is_float_type(r->out.data + type_at, type_end - type_at)) emit(r, "<FLOAT>");
     else emit_integer(r, start, (size_t)(r->p - start));
     return NO_NODE;
@@ -497,7 +505,9 @@ int32_t read_typed_value(reader *r) {
   skip_space(r);
   size_t type_at = r->out.len;
   read_type(r);
-  if (r->out.len - type_at == 8 && !memcmp(r->out.data + type_at, "metadata", 8)) {
+  r->type = (span){type_at, r->out.len - type_at};
+  if (is_type(r, r->type, "metadata")) {
+    r->type.n = 0;
     skip_space(r);
     if (*r->p == '!') {
       skip_metadata(r);
@@ -507,5 +517,7 @@ int32_t read_typed_value(reader *r) {
     read_type(r); /* "metadata i32 %x": not by calling itself, or a hostile text would decide how deep */
   }
   read_attributes(r);
+  skip_space(r);
+  r->value = r->p;
   return read_value(r, type_at);
 }

@@ -1,7 +1,7 @@
 """Reads LLVM IR, text or bitcode, of LLVM 3.7 to 22 into a `Module`.
 
 Text of any version is read directly, typed pointers as opaque ones. LLVM itself reads bitcode, and is the judge of
-text that the direct reader refuses: what LLVM accepts is read from its own printing, what it refuses is an `IRError`.
+text that the direct reader refuses: what LLVM verifies is read from its own printing, what it refuses is an `IRError`.
 """
 
 import itertools
@@ -71,7 +71,7 @@ def read_module(
         return _read_text(data, name, "direct", abstraction)
     except native.IRSyntaxError as error:
         try:
-            printed = print_canonically(data, name)
+            printed = print_canonically(data, name, verify=True)
         except IRError as refusal:
             if refusal.line is not None:
                 raise

@@ -1,0 +1,196 @@
+/* Whether what a function says of its values agrees: their types, what operators and casts take, phis and branches.
+
+   A value has the type of the place where it is first seen, and every later one must say the same. Types are compared
+   by a key of their abstracted text: types whose text is equal, such as structures that were cut, are taken for equal.
+   Reference: LLVM Language Reference, "Instruction Reference". */
+#include "reader.h"
+
+enum { INTEGER = 1, FLOATING = 2, POINTER = 4, OTHER = 8 };
+
+/* An element of a vector, or a scalar; and how many there are, 0 of a scalar. */
+typedef struct {
+  int kind, is_scalable;
+  uint64_t bits, count;
+} shape;
+
+static uint64_t number_in(const reader *r, size_t at) {
+  uint64_t number = 0;
+  for (; at < r->out.len && r->out.data[at] >= '0' && r->out.data[at] <= '9'; at++)
+    number = number * 10 + (uint64_t)(r->out.data[at] - '0');
+  return number;
+}
+
+/* Where the digits of a vector's length start, behind "<" or "<vscale x ". */
+static size_t length_at(const reader *r, span vector) { return vector.at + (text_of(r, vector)[1] == 'v' ? 10 : 1); }
+
+void need(reader *r, int condition, const char *message) {
+  if (!condition) fail_at(r, r->statement, message);
+}
+
+/* The type of a vector's elements; a scalar as it is. */
+span element_of(const reader *r, span type) {
+  if (!is_vector(r, type)) return type;
+  size_t at = length_at(r, type);
+  while (r->out.data[at] != ' ') at++;
+  at += 3; /* " x " */
+  return (span){at, type.at + type.n - 1 - at};
+}
+
+static shape shape_of(const reader *r, span type) {
+  shape found = {.kind = OTHER};
+  if (is_vector(r, type)) {
+    found.is_scalable = text_of(r, type)[1] == 'v';
+    found.count = number_in(r, length_at(r, type));
+    type = element_of(r, type);
+  }
+  const char *text = text_of(r, type);
+  switch (*text) {
+    case 'i':
+      found.kind = INTEGER;
+      found.bits = number_in(r, type.at + 1);
+      break;
+    case 'p': found.kind = text[1] == 't' ? POINTER : FLOATING, found.bits = 128; break; /* ptr, ppc_fp128 */
+    case 'h':
+    case 'b': found.kind = FLOATING, found.bits = 16; break;                                /* half, bfloat */
+    case 'f': found.kind = FLOATING, found.bits = text[1] == 'p' ? 128 : 32; break;         /* fp128, float */
+    case 'd': found.kind = FLOATING, found.bits = 64; break;                                /* double */
+    case 'x':                                                                               /* x86_fp80, _mmx, _amx */
+      found.kind = text[4] == 'f' ? FLOATING : OTHER;
+      found.bits = text[4] == 'f' ? 80 : text[4] == 'm' ? 64 : 8192;
+      break;
+    default: break;
+  }
+  return found;
+}
+
+/* The type of an aggregate's field, by the digits of its index; empty where the text has been cut. */
+span field_of(reader *r, span type, const char *index) {
+  const char *text = text_of(r, type), *end = text + type.n;
+  uint64_t left = strtoull(index, NULL, 10);
+  int packed = type.n > 1 && *text == '<' && text[1] == '{';
+  if (!type.n || (*text == '{' && text[1] == '.') || (packed && text[2] == '.')) return (span){0, 0};
+  need(r, *text == '[' || *text == '{' || packed, "an index into what is no aggregate");
+  if (*text == '[') {
+    need(r, number_in(r, type.at + 1) > left, "an index behind the end of an aggregate");
+    const char *element = (const char *)memchr(text, ' ', type.n) + 3;
+    return (span){(size_t)(element - r->out.data), (size_t)(end - 1 - element)};
+  }
+  const char *start = text + 2 + packed; /* "{ " */
+  int depth = 0;
+  for (const char *p = start; p < end; p++) {
+    int is_end = p == end - 2 - packed;
+    if ((*p == ',' && !depth) || is_end) {
+      if (!left--) return (span){(size_t)(start - r->out.data), (size_t)(p - start)};
+      start = p + 2;
+    }
+    depth += (*p == '{' || *p == '[' || *p == '(' || *p == '<') - (*p == '}' || *p == ']' || *p == ')' || *p == '>');
+  }
+  need(r, 0, "an index behind the end of an aggregate");
+  return type;
+}
+
+/* The key of a text around a type's, such as "{ %, i1 }". */
+uint32_t text_key(reader *r, const char *format, span type) {
+  size_t from = r->out.len;
+  const char *mark = strchr(format, '%');
+  emit_bytes(r, format, (size_t)(mark - format));
+  if (!chars_reserve(&r->out, type.n)) fail_memory(r);
+  emit_bytes(r, text_of(r, type), type.n);
+  emit_bytes(r, mark + 1, strlen(mark + 1));
+  uint32_t key = type_key(r->out.data + from, r->out.len - from);
+  r->out.len = from;
+  return key;
+}
+
+/* The key of an element's type, in a vector as long as another type is. */
+uint32_t vector_key(reader *r, span like, span element) {
+  if (!is_vector(r, like)) return key_of(r, element);
+  size_t from = r->out.len, prefix = element_of(r, like).at - like.at;
+  if (!chars_reserve(&r->out, prefix + element.n)) fail_memory(r);
+  emit_bytes(r, text_of(r, like), prefix);
+  emit_bytes(r, text_of(r, element), element.n);
+  emit(r, ">");
+  uint32_t key = type_key(r->out.data + from, r->out.len - from);
+  r->out.len = from;
+  return key;
+}
+
+/* What the operands of an operator may be. */
+void check_operator(reader *r, opcode op, span type) {
+  int allowed = op == OP_icmp ? INTEGER | POINTER : INTEGER;
+  if (op == OP_fneg || op == OP_fadd || op == OP_fsub || op == OP_fmul || op == OP_fdiv || op == OP_frem || op == OP_fcmp)
+    allowed = FLOATING;
+  need(r, shape_of(r, type).kind & allowed, "an operator of a type that it does not take");
+}
+
+void check_cast(reader *r, opcode op, span from, span to) {
+  shape a = shape_of(r, from), b = shape_of(r, to);
+  int same = from.n == to.n && !memcmp(text_of(r, from), text_of(r, to), to.n), fits = 0;
+  int ints = a.kind == INTEGER && b.kind == INTEGER, floats = a.kind == FLOATING && b.kind == FLOATING;
+  switch (op) {
+    case OP_trunc: fits = ints && a.bits > b.bits; break;
+    case OP_zext:
+    case OP_sext: fits = ints && a.bits < b.bits; break;
+    case OP_fptrunc: fits = floats && a.bits > b.bits; break;
+    case OP_fpext: fits = floats && a.bits < b.bits; break;
+    case OP_fptoui:
+    case OP_fptosi: fits = a.kind == FLOATING && b.kind == INTEGER; break;
+    case OP_uitofp:
+    case OP_sitofp: fits = a.kind == INTEGER && b.kind == FLOATING; break;
+    case OP_ptrtoint:
+    case OP_ptrtoaddr: fits = a.kind == POINTER && b.kind == INTEGER; break;
+    case OP_inttoptr: fits = a.kind == INTEGER && b.kind == POINTER; break;
+    case OP_addrspacecast: fits = a.kind == POINTER && b.kind == POINTER && !same; break;
+    default: /* bitcast */
+      if (a.kind == POINTER || b.kind == POINTER) {
+        span one = element_of(r, from), other = element_of(r, to);
+        fits = one.n == other.n && !memcmp(text_of(r, one), text_of(r, other), one.n);
+        fits = fits && (a.count ? a.count : 1) == (b.count ? b.count : 1);
+      } else {
+        fits = a.bits * (a.count ? a.count : 1) == b.bits * (b.count ? b.count : 1) || (a.kind == OTHER && b.kind == OTHER);
+      }
+      need(r, fits && a.is_scalable == b.is_scalable, "a cast between types that it is not for");
+      return;
+  }
+  need(r, fits && a.count == b.count && a.is_scalable == b.is_scalable, "a cast between types that it is not for");
+}
+
+/* A number that is written as the type before it wants it: "1.0" is no integer, and "1" no float. */
+void check_number(reader *r, const char *start, size_t type_at) {
+  span type = {type_at, r->out.len - type_at - 1}; /* a space is behind it */
+  if (r->out.len <= type_at + 1) return;
+  const char *p = start + (*start == '-' || *start == '+');
+  while (p < r->p && *p >= '0' && *p <= '9') p++;
+  int is_integer = p == r->p;
+  if (is_integer ? text_of(r, type)[0] != 'i' : shape_of(r, type).kind != FLOATING || is_vector(r, type))
+    fail_at(r, start, "a number that is not of its type");
+}
+
+/* Each phi has an entry for each edge into its block: sums over both must be equal, of numbers that stand for blocks. */
+void check_phis(reader *r) {
+  size_t first = (size_t)r->body.first_block, num_blocks = r->block_node.len - first;
+  uint64_t *edges = calloc(num_blocks, sizeof *edges);
+  if (!edges) fail_memory(r);
+#define NUMBER(BLOCK) (((uint64_t)(BLOCK) + 1) * 0x9E3779B97F4A7C15ull ^ ((uint64_t)(BLOCK) << 29))
+  size_t wrong = 0;
+  for (int phis = 0; phis < 2; phis++) {
+    for (size_t i = (size_t)r->body.first_stmt + 1; i < r->opcode.len; i++) {
+      opcode op = r->opcode.data[i];
+      if (phis ? op != OP_phi : op < OP_ret || op > OP_callbr) continue;
+      size_t from = (size_t)r->stmt_block.data[i] - first;
+      size_t end = (size_t)(i + 1 < r->opcode.len ? r->operand_start.data[i + 1] : (int32_t)r->operand.len);
+      uint64_t sum = 0;
+      for (size_t at = (size_t)r->operand_start.data[i]; at < end; at++) {
+        int32_t node = r->operand.data[at];
+        if (node < 0 || r->node_kind.data[node] != NODE_BLOCK) continue;
+        size_t block = (size_t)r->node_def.data[node] - first;
+        if (phis) sum += NUMBER(block);
+        else edges[block] += NUMBER(from);
+      }
+      if (phis && sum != edges[from] && !wrong) wrong = i;
+    }
+  }
+#undef NUMBER
+  free(edges);
+  if (wrong) fail_at(r, r->text + r->stmt_at.data[wrong], "a phi without one entry for each predecessor of its block");
+}
