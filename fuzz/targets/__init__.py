@@ -46,6 +46,7 @@ _MODULES = {
     "ir": ("ll", "ll-described", "bc"),
     "models": ("embedding", "mapper", "coarsening", "classifier", "predict-device", "predict-coarsening"),
     "counts": ("counts", "merge", "report"),
+    "database": ("database",),
     "tables": ("devmap-table", "coarsening-tables", "recipe"),
     "checkpoints": ("checkpoint",),
     "archives": ("tar", "gzip"),

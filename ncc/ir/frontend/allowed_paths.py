@@ -59,7 +59,7 @@ class Tree:
             return (self.root,)
         folders = [os.path.join(parent, name) for parent in self.mixed for name in self.folders.get(parent, ())]
         files = [os.path.join(parent, name) for parent in self.mixed for name in self.files.get(parent, ())]
-        files.sort(key=lambda name: not name.lower().endswith(_CODE))
+        files.sort(key=lambda name: not is_code(name))
         return _bounded(path for path in (*folders, *files) if path not in self.mixed and not os.path.islink(path))
 
     @functools.cached_property
@@ -146,15 +146,18 @@ def is_home_or_temp(folder: str | os.PathLike[str]) -> bool:
     return bool(is_shared) or real in {Path(path).resolve() for path in (*_TEMPORARY, tempfile.gettempdir())}
 
 
+def is_code(name: str) -> bool:
+    """Return True for the name of a source or header."""
+    return name.lower().endswith(_CODE)
+
+
 def _code_in(folder: str) -> Sequence[str]:
     """Return sources and headers: no link, which could lead anywhere, and no folder, which would bring all below it."""
     with suppress(OSError), os.scandir(folder) as entries:
         return _bounded(
             entry.path
             for entry in entries
-            if entry.name.lower().endswith(_CODE)
-            and not entry.name.startswith(".")
-            and entry.is_file(follow_symlinks=False)
+            if is_code(entry.name) and not entry.name.startswith(".") and entry.is_file(follow_symlinks=False)
         )
     return ()
 

@@ -5,31 +5,53 @@ the project's own files, and the nearest one of that name is taken.
 """
 
 import functools
+import itertools
 import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from ncc.errors import InputFileError
-from ncc.ir.frontend.allowed_paths import Tree, is_home_or_temp, look_at
+from ncc.errors import InputError, InputFileError
+from ncc.ir.frontend.allowed_paths import Tree, is_code, is_home_or_temp, look_at
 from ncc.ir.frontend.options import CompileOptions
+from ncc.system.files.reading import read_input
+from ncc.system.sandbox.limits import input_limit
 
-_PATH_FLAGS = ("-I", "-isystem", "-iquote", "-include")
-_FLAGS = (
-    *("-D", "-U", "-std=", "-m"),
-    *("-fno-exceptions", "-fno-rtti", "-fsigned-char", "-funsigned-char", "-fopenmp"),
+# os.path, for hundreds of thousands of paths, and as os.walk writes them
+# ruff: noqa: PTH100, PTH114, PTH116, PTH118, PTH119, PTH120
+
+_MAX_COMMAND_LETTERS = 2**20
+"""Half of what Linux allows all arguments of a program."""
+_WITH_VALUE = r"(-include|-isystem|-iquote|-I|-D|-U)(.*)"
+"""What is kept with its value, which may be the next word."""
+_FEATURES = (
+    r"16|32|64|x32|3dnowa?|mmx|s?sse[\w.]*|avx[\w.]*|amx-\w+|v?aes|v?pclmul\w*|fma4?|f16c|bmi2?|lzcnt|popcnt|movbe|adx"
+    r"|rdrnd|rdseed|sha(?:512)?|xsave\w*|crc32?|crypto|cx16|sahf|xop|tbm|gfni|altivec|vsx|msa|lsx|lasx|simd128|thumb"
 )
-"""What is kept of a command, and paths."""
+_WHOLE = (
+    rf"--?std=[\w+:]+|-m(?:no-)?(?:{_FEATURES})|-m(?:arch|cpu|tune|fpu|abi|float-abi|fpmath)=[\w.+-]+"
+    r"|-fno-exceptions|-fno-rtti|-fsigned-char|-funsigned-char|-fopenmp"
+)
+"""What is kept as it is."""
+_DROPPED_WITH_VALUE = (
+    r"--(?:analyzer-output|config|imacros|include|param|serialize-diagnostics|sysroot|target|vfsoverlay)"
+    r"|-[ABFGLTbeloxuz]|-M[FJQT]|-X[\w-]+|-(?:arch|cxx-isystem|dependency-file|dumpdir|fplugin|load|plugin|resource-dir)"
+    r"|-i(?:dirafter|framework|macros|multilib|nclude-pch|prefix|sysroot|system-after|vfsoverlay|withprefix|withprefixbefore)"
+    r"|-m(?:eabi|llvm|mlir|odule-dependency-dir|thread-model|ultiply_defined|ultiply_defined_unused)"
+    r"|-(?:rpath|serialize-diagnostics|specs|stdlib\+\+-isystem|target|undefined|working-directory|wrapper)"
+)
+"""Other options of clang and gcc whose value is the next word."""
 
 
 def own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> tuple[str, ...]:
     """Return the flags that the database of the options, if they name one, has for a file."""
     if options.commands is None or isinstance(source, bytes):
         return ()
-    return load_commands(options.commands).get(Path(os.path.normpath(Path(source).absolute())), ())
+    return flags_of(options.commands, os.path.abspath(source))
 
 
 def with_own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> CompileOptions:
@@ -37,11 +59,13 @@ def with_own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptio
     return replace(options, commands=None, flags=(*own_flags(source, options), *options.flags))
 
 
-def load_commands(path: str | os.PathLike[str]) -> Mapping[Path, tuple[str, ...]]:
-    """Map files to the flags of their commands that another clang understands, paths made absolute."""
-    path = Path(path)
+def load_commands(path: str | os.PathLike[str]) -> Mapping[str, Mapping[str, Any]]:
+    """Map files to their entries in a compilation database."""
     try:
-        return _load(path, path.stat().st_mtime_ns)
+        status = os.stat(path)
+        if status.st_size > input_limit() // 8:  # which JSON makes twenty times as large
+            raise InputError(f"{path}: has {status.st_size:,} bytes, too many for a compilation database")
+        return _load(os.path.abspath(path), status.st_mtime_ns)
     except OSError as error:
         raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
     except json.JSONDecodeError as error:
@@ -52,35 +76,62 @@ def load_commands(path: str | os.PathLike[str]) -> Mapping[Path, tuple[str, ...]
 
 
 @functools.lru_cache(maxsize=4)
-def _load(path: Path, _modified: int) -> Mapping[Path, tuple[str, ...]]:
-    entries = json.loads(path.read_bytes())
-    folders = [path.absolute().parent / entry["directory"] for entry in entries]
-    return {
-        Path(os.path.normpath(folder / entry["file"])): tuple(
-            _kept(entry.get("arguments") or shlex.split(entry["command"]), folder)
+def _load(path: str, _modified: int) -> Mapping[str, Mapping[str, Any]]:
+    entries = json.loads(read_input(path, is_regular=True))
+    root = os.path.dirname(path)
+    return {os.path.normpath(os.path.join(root, entry["directory"], entry["file"])): entry for entry in entries}
+
+
+def flags_of(database: str | os.PathLike[str], file: str) -> tuple[str, ...]:
+    """Return what is kept of the command of a file, given by its absolute path: flags of one word, paths absolute."""
+    entry = load_commands(database).get(file)
+    if entry is None:
+        return ()
+    root = os.path.dirname(os.path.abspath(database))
+    try:
+        words = entry.get("arguments") or entry["command"]
+        if sum(map(len, words)) > _MAX_COMMAND_LETTERS:
+            raise ValueError
+        words = shlex.split(words) if isinstance(words, str) else words
+        if b"\0" in b"".join(map(os.fsencode, words)):
+            raise ValueError
+        return tuple(_kept(words, os.path.join(root, entry["directory"]), root))
+    except (ValueError, KeyError, TypeError) as error:
+        expected = (
+            f"expected a line for a shell or a list of strings, at most {_MAX_COMMAND_LETTERS} letters without NUL"
         )
-        for entry, folder in zip(entries, folders, strict=True)
-    }
+        raise InputError(f"{database}: the command of {file:.200} can't be used; {expected}") from error
 
 
-def _kept(arguments: list[str], directory: Path) -> Iterator[str]:
-    words = iter(arguments)
-    for word in words:
-        flag = next((flag for flag in _PATH_FLAGS if word.startswith(flag)), None)
-        if flag:
-            yield from (flag, str(directory / (word.removeprefix(flag) or next(words, ""))))
-        elif word in ("-D", "-U"):
-            yield from (word, next(words, ""))
-        elif word.startswith(_FLAGS):
+def _kept(words: Iterable[str], directory: str, root: str) -> Iterator[str]:
+    """Yield flags that are whole in one word, so that none can take the next one, or a source, for its value."""
+    words = (word for word in words if word != "-Xclang")  # what follows it means the same without it, or is dropped
+    for word in itertools.takewhile(lambda word: word != "--", words):
+        if re.fullmatch(_DROPPED_WITH_VALUE, word):
+            next(words, None)
+        elif match := re.fullmatch(_WITH_VALUE, word, re.DOTALL):
+            flag, value = match[1], match[2] or next(words, "")
+            if flag in ("-D", "-U"):
+                yield from (flag + value,) if value else ()
+            elif value and _may_be_read(path := str(Path(directory, value)), root, is_file=flag == "-include"):
+                yield flag + path
+        elif re.fullmatch(_WHOLE, word):
             yield word
+
+
+@functools.lru_cache(maxsize=2**12)
+def _may_be_read(path: str, root: str, *, is_file: bool) -> bool:
+    """Return False for what no build needs as headers, and a stranger's database may name: secrets are hidden there."""
+    real = os.path.realpath(path)
+    parts = set(Path(real).parts) - set(Path(os.path.realpath(root)).parts)
+    if any(part.startswith(".") for part in parts) or real.startswith(("/proc/", "/dev/", "/run/")):
+        return False
+    return is_code(real) if is_file else not is_home_or_temp(real)
 
 
 _INCLUDE = rb'(?m)^[ \t]*#[ \t]*include(?:_next)?[ \t]*["<]([^">\n]+)[">]'
 _MAX_FILES, _MAX_FOLDERS = 3000, 64
 _MAX_FILE_BYTES = 2**22
-
-# os.path, which takes paths as os.walk writes them
-# ruff: noqa: PTH100, PTH114, PTH118, PTH119, PTH120
 
 
 def header_folders(source: str, roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:

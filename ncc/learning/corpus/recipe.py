@@ -13,7 +13,7 @@ from msgspec import ValidationError, convert
 from ncc.errors import InputError, InputFileError
 from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.project import load_commands
+from ncc.ir.frontend.project import flags_of, load_commands
 from ncc.ir.graph.contexts import MAX_WIDTH
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
@@ -173,17 +173,16 @@ def _files_of(source: Source) -> Iterator[CorpusFile]:
     if not folder.is_dir():
         raise InputFileError(f"source {source.name}: {folder} is not a folder")
     folder = Path(os.path.normpath(folder.absolute()))  # as compilation databases name files; for workers elsewhere
-    flags = None
-    if source.commands:
-        try:
-            flags = load_commands(folder / source.commands)
-        except InputError as error:
-            raise InputError(f"source {source.name}: {error}") from error
-    if flags is None or source.patterns:
+    database = str(folder / source.commands) if source.commands else None
+    try:
+        named = set(map(Path, load_commands(database))) if database else None
+    except InputError as error:
+        raise InputError(f"source {source.name}: {error}") from error
+    if named is None or source.patterns:
         paths = {path for pattern in source.patterns or ("**/*",) for path in _search(source, folder, pattern)}
-        paths &= set(flags or paths)
+        paths &= paths if named is None else named
     else:
-        paths = set(flags)
+        paths = named
     paths -= {path for pattern in source.exclude for path in _search(source, folder, pattern)}
     for path in sorted(paths):
         if not source.patterns and path.suffix not in IR_EXTENSIONS | SOURCE_EXTENSIONS:
@@ -197,7 +196,7 @@ def _files_of(source: Source) -> Iterator[CorpusFile]:
             continue
         levels = source.optimization
         for level in (levels[digest % len(levels)],) if source.one_level else levels:
-            attempts = _attempts(source, folder, level, flags[path] if flags else ())
+            attempts = _attempts(source, folder, level, str(path), database)
             yield CorpusFile(str(path), source.name, attempts, str(folder))
 
 
@@ -218,12 +217,17 @@ def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
         raise InputError(f"{problem}: {error}") from error
 
 
-def _attempts(source: Source, folder: Path, level: str, flags: tuple[str, ...]) -> Attempts:
+def _attempts(source: Source, folder: Path, level: str, path: str, database: str | None) -> Attempts:
     """Make compiler options of attempts; flags that name files of the source write ``{folder}``."""
+    try:
+        flags, database = flags_of(database, path) if database else (), None
+    except InputError:
+        flags = ()  # compiling the file will say what is wrong
     options = CompileOptions(
         optimization=level,
         include_paths=tuple(str(folder / _with_variables(source, path)) for path in source.include_paths),
         defines=source.defines,
+        commands=database,
     )
     own = [tuple(flag.replace("{folder}", str(folder)) for flag in attempt.flags) for attempt in source.attempts]
     return tuple(

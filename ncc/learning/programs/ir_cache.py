@@ -120,6 +120,9 @@ def check_compiler(options: CompileOptions) -> None:
 
 def file_key(path: InputFile, options: CompileOptions) -> str:
     """A hash of a file's text and extension, and of the flags that a compilation database has for it."""
-    flags = own_flags(path, options)
+    try:
+        flags: tuple[str, ...] | str = own_flags(path, options)
+    except InputError as error:
+        flags = str(error)  # which compiling will raise
     key = hashlib.sha256(Path(path).suffix.encode() + read_input(path) + (repr(flags).encode() if flags else b""))
     return key.hexdigest()

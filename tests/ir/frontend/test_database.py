@@ -1,6 +1,10 @@
 """A project's compilation database, wherever sources are read."""
 
+import itertools
 import json
+import os
+import random
+import re
 
 import pytest
 
@@ -14,6 +18,7 @@ from tests.rooms import (
     file_key,
     find_files,
     load_recipe,
+    own_flags,
 )
 from tests.support.refuses import refuses
 
@@ -81,3 +86,140 @@ def test_a_damaged_database_is_refused(project, options):
         ncc.embed(project / "one" / "f.c", options=options)
     with refuses(InputError, "none.json", "can't be read", "No such file"):
         ncc.embed(project / "one" / "f.c", options=CompileOptions(commands="none.json"))
+
+
+FLAGS = (
+    ("cc -DA=1 -D B -UC -U D -D", "-DA=1 -DB -UC -UD"),
+    (
+        "cc -I{}/inc -I sub -isystem {}/inc -iquotesub -include x.h",
+        "-I{}/inc -I{}/sub -isystem{}/inc -iquote{}/sub -include{}/x.h",
+    ),
+    (
+        "cc -std=c99 --std=gnu++20 -msse4.2 -mno-avx512f -march=armv8-a+sve -m64",
+        "-std=c99 --std=gnu++20 -msse4.2 -mno-avx512f -march=armv8-a+sve -m64",
+    ),
+    (
+        "cc -fno-exceptions -fno-rtti -funsigned-char -fopenmp -O2 -g -Wall -fPIC -c f.c",
+        "-fno-exceptions -fno-rtti -funsigned-char -fopenmp",
+    ),
+    # what CMake writes of precompiled headers
+    (
+        "cc -Winvalid-pch -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang pch.hxx -DA",
+        "-include{}/pch.hxx -DA",
+    ),
+    # a value that looks like an option is a value, and one that is dropped takes its value along
+    ("cc -mllvm -DA -DB", "-DB"),
+    ("cc -mllvm -D -fplugin=x.so -DB", "-DB"),
+    ("cc -D -fplugin=x.so -I -mllvm", "-D-fplugin=x.so -I{}/-mllvm"),
+    ("cc -MF -Idep -o -DA -x -DB --param -DC -arch -DE -DF", "-DF"),
+    ("cc -multiply_defined -DA -multiply_defined_unused -DB -mthread-model -DC -mmlir -DE -meabi -DF", ""),
+    ("cc -D@args -D @args @args -I@args", "-D@args -D@args -I{}/@args"),
+    ("cc -mllvm=-load=x.so -mlink-builtin-bitcode x.bc -module-file-info -mkernel -multi-lib-config=x -mfuture", ""),
+    ("cc -fopenmp-targets=x -fno-rtti-data -fplugin=x.so -fplugin x.so -fplugin-arg-x-y -fpass-plugin=x.so", ""),
+    ("cc -Xclang -load -Xclang x.so -Xclang -plugin -Xclang -DX -Xclang -mllvm -Xclang -load=x.so", ""),
+    ("cc -Xpreprocessor -DA -Wp,-DB -Wl,-plugin,x.so -Xassembler -DC -Xlinker -DE -Xarch_host -DF", ""),
+    (
+        "cc --config x.cfg --config=x.cfg -specs x -specs=x -wrapper x,y -B . -B. -ivfsoverlay x.yaml",
+        "",
+    ),
+    ("cc -imacros x.h -imacrosx.h --include x.h --include=x.h -idirafter x -x c -xc -DA -- -DB", "-DA"),
+    ("cc -include {}/key -include x.pem -include .env -include sub/.h/x.h -include /etc/passwd", ""),
+    ("cc -I/ -isystem / -I{}/.ssh -isystem.ssh -I/proc/self/root -iquote /proc/self -I link -I out", ""),
+    ("cc '-std=c99 -load' -std= -march= '-mavx -load' -std=@x", ""),
+)
+"""A command → what is kept of it, with the project's folder for {}."""
+
+
+@pytest.mark.parametrize(("command", "kept"), FLAGS)
+def test_a_command_gives_only_flags_that_cannot_do_harm(project, options, command, kept):
+    (project / ".ssh").mkdir()
+    (project / "link").symlink_to(".ssh")
+    (project / "out").symlink_to("/")
+    command, kept = (text.replace("{}", str(project)) for text in (command, kept))
+    for entry in ({"command": command}, {"arguments": command.split()}):
+        if "'" in command and "arguments" in entry:
+            continue
+        write(project, entry)
+        assert own_flags(project / "f.c", options) == tuple(kept.split())
+
+
+def write(project, *entries):
+    rows = [{"directory": ".", "file": "f.c"} | entry for entry in entries]
+    (project / "compile_commands.json").write_text(json.dumps(rows))
+
+
+def test_no_order_of_words_gets_another_option_through(project, options):
+    """Every word is whole, whatever surrounds it: it has its value in it, or takes none."""
+    with_value = re.compile(r"-D.+|-U.+|-(?:I|isystem|iquote|include)/.+", re.DOTALL)
+    alone = {"-mavx", *FLAGS[2][1].split(), *FLAGS[3][1].split()}
+    words = sorted({word for command, _ in FLAGS for word in command.split()} | {*alone, "", "-", "-\n", "-D\n@x"})
+    dice = random.Random(5)
+    lists = [*itertools.combinations(words, 2), *(dice.choices(words, k=5) for _ in range(2000))]
+    write(project, *({"file": f"{index}.c", "arguments": row} for index, row in enumerate(lists)))
+    for index, row in enumerate(lists):
+        for word in own_flags(project / f"{index}.c", options):
+            assert word in alone or with_value.fullmatch(word), row
+
+
+def test_hostile_words_leave_the_source_in_its_place(project, options):
+    harmless = [command for command, kept in FLAGS[5:] if not re.search("'|-D[@-]", command + kept)]
+    words = [word for word in " ".join(harmless).replace("{}", "x").split() if word != "--"]
+    (project / "f.c").write_text("int f(int x) { return x OPERATION 7; }\n")
+    for last in ("-mllvm", "-Xclang", "-D", "-I", "-include", "-x", "-Wp,"):
+        write(project, {"arguments": ["cc", "-DOPERATION=*", *words, last]})
+        module = ncc.embed(project / "f.c", options=options).module
+        assert "mul" in module.statement_text(1)
+
+
+COMMANDS = (
+    {"arguments": ["cc", 3]},
+    {"arguments": ["cc", None]},
+    {"arguments": ["cc", ["-DA"]]},
+    {"arguments": ["cc", "-DA\0B"]},
+    {"arguments": ["cc", "-DA=\ud800"]},
+    {"arguments": 3},
+    {"arguments": ["cc", *["-DA"] * 400_000]},
+    {"command": "cc '-DA"},
+    {"command": 3},
+    {"command": "cc -D" + "A" * 2**20},
+    {"command": "cc -DA\0"},
+    {},
+)
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=range(len(COMMANDS)))
+def test_a_command_that_is_none_fails_its_file_alone(project, options, tmp_path, entry):
+    for name in ("f.c", "g.c"):
+        (project / name).write_text("int f(void) { return 1; }\n")
+    write(project, entry, {"file": "g.c", "command": "cc"})
+    with refuses(InputError, "compile_commands.json", "f.c", "list of strings"):
+        ncc.embed(project / "f.c", options=options)
+    assert ncc.embed(project / "g.c", options=options).module.num_functions == 1
+    bad, good = find_files(load_recipe(project).compiled_with(options))
+    with refuses(InputError, "f.c", "list of strings"):
+        CachingCompiler(project).ir_of(bad)
+    assert b"define" in CachingCompiler(project).ir_of(good)
+    assert file_key(InputFile(str(project / "f.c")), options) != file_key(
+        InputFile(str(project / "f.c")), CompileOptions()
+    )
+
+
+def test_what_is_no_file_of_a_usual_size_is_refused_unread(project, options, monkeypatch):
+    path = project / "compile_commands.json"
+    os.truncate(path, 8 << 30)
+    with refuses(InputError, "compile_commands.json", "8,589,934,592 bytes"):
+        ncc.embed(project / "one" / "f.c", options=options)
+    path.unlink()
+    os.mkfifo(path)
+    for name in (path, "/dev/zero"):
+        with refuses(InputError, name, "pipe or a device"):
+            ncc.embed(project / "one" / "f.c", options=CompileOptions(commands=str(name)))
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 10**6, "3", "[3]", "[[]]", '["a"]', "[{}]", '[{"file": 3, "directory": "."}]', "[1e999]"]
+)
+def test_other_json_is_refused(project, options, text):
+    (project / "compile_commands.json").write_text(text)
+    with refuses(InputError, "compile_commands.json", "not a compilation database"):
+        ncc.embed(project / "one" / "f.c", options=options)

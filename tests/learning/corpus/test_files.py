@@ -190,7 +190,7 @@ def test_flags_of_the_recipe_come_after_those_of_the_database(project, database,
     files = find(folder=str(project), commands="build/compile_commands.json", attempts=attempts, defines=("A=1",))
     (first, _), (second, _) = files[0].attempts
     assert first.flags == (*second.flags, "-w", f"-I{project}/more")
-    assert second.flags[:2] == ("-I", f"{project}/build/../include")
+    assert second.flags[0] == f"-I{project}/build/../include"
     assert (first.language, second.language, first.defines) == (None, "c", ("A=1",))
 
 
@@ -204,12 +204,24 @@ def test_files_outside_the_patterns_or_excluded_are_left_out(project, database, 
 
 
 ROW = {"directory": "/", "file": "a.c"}
-DAMAGED = ["[", ROW, [3], [{"file": "a.c", "command": "cc a.c"}], [ROW], [ROW | {"arguments": [3]}]]
 
 
-@pytest.mark.parametrize("content", [*DAMAGED, [ROW | {"command": "cc 'open"}]])
+@pytest.mark.parametrize("content", ["[", ROW, [3], [{"file": "a.c", "command": "cc a.c"}]])
 def test_a_damaged_database_is_refused_in_words(project, find, content):
     text = content if isinstance(content, str) else json.dumps(content)
     (project / "build" / "compile_commands.json").write_text(text)
     with refuses(InputError, "source a", "compile_commands.json", "not a compilation database"):
         find(folder=str(project), commands="build/compile_commands.json")
+
+
+@pytest.mark.parametrize("damaged", [{}, {"arguments": [3]}, {"command": "cc 'open"}])
+def test_a_damaged_command_fails_its_file_alone(project, database, tmp_path, damaged):
+    path = project / "build" / "compile_commands.json"
+    rows = json.loads(path.read_text())
+    rows.append({"directory": str(path.parent), "file": "../src/unused.c", **damaged})
+    path.write_text(json.dumps(rows))
+    source = Source(name="p", folder=str(project), commands="build/compile_commands.json")
+    report = build_corpus(Recipe(name="r", sources=(source,)), tmp_path / "out", jobs=1)
+    assert report.files == {"p": 2}
+    (reason,) = map(str, report.failures.values())
+    assert "unused.c can't be used" in reason
