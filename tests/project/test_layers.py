@@ -25,6 +25,7 @@ OVER_BUDGET = {
     "learning/encoder",
     "learning/embedding",
     "learning/training",
+    "learning/data",
     "ir/inputs",
     "ir/frontend",
     "ir/reader",

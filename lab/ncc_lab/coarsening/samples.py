@@ -56,7 +56,7 @@ def load_samples(folder: Folder = None) -> CoarseningSamples:
 
 def read_table(path: Path) -> CoarseningSamples:
     """Read a table of runtimes, texts and components; kernels are in the order of their names."""
-    times, rows = read_times(path), read_rows(path, ("src", *_COMPONENTS))
+    times, rows = read_times(path), read_rows(path, ("kernel", "cf", "src", *_COMPONENTS))
     components, source = np.full((len(times), len(FACTORS), len(_COMPONENTS)), np.nan), dict[str, str]()
     for row in rows:
         where = f"{path}: {row['kernel']} at factor {row['cf']:.40}"

@@ -13,7 +13,7 @@ import numpy as np
 
 from ncc.arrays import Floats, Rows
 from ncc.errors import DataError, InputError
-from ncc.learning.data.tables import check_measured, read_columns, read_numbers
+from ncc.learning.data.tables import check_measured, read_numbers, read_rows
 from ncc.system.files.writing import open_atomically
 
 LaunchUnit = Literal["kernel", "family", "suite"]
@@ -40,6 +40,7 @@ REQUIRED = ("kernel_file", "kernel", "device", "time_ms")
 _SIZES = ("global_size", "local_size", "transfer_bytes")
 _NUMBERS = tuple(name for name in COLUMNS if name.endswith(("_size", "_bytes", "_ms", "_low", "_high")))
 _MAX_MS = 1e12
+_MAX_DEVICES = 100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,12 +82,14 @@ class LaunchTimes(Rows):
 def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
     """Read the launches that every device of a table was measured on; columns that `COLUMNS` lacks are ignored."""
     path = Path(path)
-    rows = read_columns(path, REQUIRED, list(COLUMNS))
+    rows = read_rows(path, REQUIRED, list(COLUMNS))
     numbers = {name: read_numbers(path, rows, name, _MAX_MS * 1e6) for name in _NUMBERS}
     check_measured(path, rows, numbers["time_ms"], _MAX_MS)
     devices = tuple(dict.fromkeys(row["device"] for row in rows))
     if len(devices) < 2:
         raise DataError(f"{path}: one device, {devices[0]!r}; expected two or more to compare")
+    if len(devices) > _MAX_DEVICES:
+        raise DataError(f"{path}: {len(devices):,} devices; expected at most {_MAX_DEVICES}")
     sizes = np.stack([numbers[name] for name in _SIZES], axis=1)
     first: dict[tuple[Any, ...], int] = {}
     seen: dict[tuple[int, int], int] = {}
@@ -155,7 +158,7 @@ def load_rows(path: Path) -> list[MeasuredTime]:
     """Read a measured table; no rows where there is none."""
     types = {field.name: field.type for field in fields(MeasuredTime)}
     try:
-        rows = read_columns(path, list(types), list(types)) if path.exists() else []
+        rows = read_rows(path, list(types)) if path.exists() else []
         return [MeasuredTime(**{name: type_(row[name]) for name, type_ in types.items()}) for row in rows]  # type: ignore[operator]
     except (DataError, ValueError) as error:
         raise InputError(f"{path}: not a table of 'ncc measure' to extend; name another file") from error

@@ -1,58 +1,141 @@
-"""Reads CSV and Parquet tables as text, with errors that say where a file is wrong."""
+"""Reads CSV and Parquet tables as text, within bounds, with errors that say where a file is wrong."""
 
 import csv
-from collections.abc import Mapping, Sequence
+import io
+import itertools
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.errors import DataError
+from ncc.errors import DataError, NccError
+from ncc.system.files.reading import open_input
+from ncc.system.sandbox.limits import input_limit, memory_limit
+from ncc.system.workers.pool import Pool
 
+if TYPE_CHECKING:
+    import pyarrow
+
+_MAX_BYTES = 2**26
+"""Of a file, and of the cells that are used; a hundred thousand launches take a fourth."""
+_MAX_ROWS = 2**17
+_MAX_COLUMNS = 2**8
+_BATCH_ROWS = 2**7
+"""Rows of Parquet that are made before their letters are counted."""
+_READ_SECONDS = 60.0
 _MAX_SHOWN = 20
 """Columns that a message names."""
 _MAX_NAME_LETTERS = 200
 """Letters of a name: an array of names gives each as much room as the longest takes."""
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read a table that has some columns."""
+def read_lines(path: Path) -> list[str]:
+    """Read the lines of a file of a size that a table may have; bytes that are not UTF-8 are refused."""
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            reader = csv.DictReader(stream)
-            _check_columns(path, columns, reader.fieldnames or ())
-            rows = list(reader)
-    except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
+        return list(io.StringIO(_read(path).decode("utf-8-sig"), newline=""))
+    except UnicodeDecodeError as error:
         raise DataError(f"{path}: can't be read as a table ({error})") from error
-    if not rows:
-        raise DataError(f"{path}: no rows; expected at least one")
-    for index, row in enumerate(rows):
-        if None in row.values():
-            raise DataError(f"{_where(path, index, rows)}: too few cells")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with open_input(path) as file:
+            content = file.read(_MAX_BYTES + 1)
+    except NccError as error:
+        raise DataError(str(error)) from error
+    if len(content) > _MAX_BYTES:
+        raise DataError(f"{path}: has more than {_MAX_BYTES:,} bytes, too many for a table")
+    return content
+
+
+def read_rows(path: Path, required: Sequence[str], optional: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Read columns of a table, CSV or Parquet by its extension, as text; optional ones if it has them."""
+    if path.suffix == ".parquet":
+        import pyarrow  # noqa: F401 - or its absence would be a fault of the file
+
+        try:  # sizes that a file declares may be wrong, so its reader has no more memory than any stranger's file gets
+            with Pool(memory_bytes=memory_limit(), seconds=_READ_SECONDS) as worker:
+                return worker.call(str(path), _parquet_rows, path, required, optional)
+        except NccError as error:
+            raise DataError(str(error)) from error
+    return csv_rows(path, read_lines(path), required, optional)
+
+
+def csv_rows(
+    path: Path, lines: Iterable[str], required: Sequence[str], optional: Sequence[str] = ()
+) -> list[dict[str, str]]:
+    """Read columns of the lines of a CSV; cells that a row lacks are refused."""
+    try:
+        reader = csv.reader(lines)
+        header = next(reader, [])
+        _check_columns(path, required, header)
+        positions = {name: header.index(name) for name in (*required, *optional) if name in header}
+        rows: list[dict[str, str]] = []
+        for row in itertools.islice(filter(None, reader), _MAX_ROWS + 1):
+            if len(row) < len(header):
+                raise DataError(f"{path}: row {len(rows)} (from 0): too few cells")
+            rows.append({name: row[position] for name, position in positions.items()})
+    except csv.Error as error:
+        raise DataError(f"{path}: can't be read as a table ({error})") from error
+    _check_size(path, len(rows))
     return rows
 
 
-def read_columns(path: Path, required: Sequence[str], columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read columns of a table, CSV or Parquet by its extension."""
-    if path.suffix != ".parquet":
-        return read_rows(path, required)
+def _parquet_rows(path: Path, required: Sequence[str], optional: Sequence[str]) -> list[dict[str, str]]:
     import pyarrow
     import pyarrow.parquet
 
     try:
-        path.stat()  # whose errors are told in words
-        table = pyarrow.parquet.read_table(path)
-    except FileNotFoundError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror}") from error
+        with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(_read(path))) as file:
+            schema = file.schema_arrow
+            _check_columns(path, required, schema.names)
+            _check_size(path, file.metadata.num_rows)
+            names = [name for name in dict.fromkeys((*required, *optional)) if name in schema.names]
+            for name in names:
+                _check_type(path, schema.field(name))
+            batches = file.iter_batches(_BATCH_ROWS, columns=names, use_threads=False)
+            return list(_batch_rows(path, batches))
     except (OSError, pyarrow.ArrowException) as error:
-        raise DataError(f"{path}: can't be read as a table ({error})") from error
-    _check_columns(path, required, table.column_names)
-    if not table.num_rows:
+        raise DataError(f"{path}: can't be read as a table ({error!s:.200})") from error
+
+
+def _batch_rows(path: Path, batches: "Iterable[pyarrow.RecordBatch]") -> Iterator[dict[str, str]]:
+    num_letters = num_rows = 0
+    for batch in batches:
+        num_rows += batch.num_rows
+        _check_size(path, num_rows)
+        for values in batch.to_pylist():
+            row = {name: "" if value is None else str(value) for name, value in values.items()}
+            num_letters += sum(map(len, row.values()))
+            if num_letters > _MAX_BYTES:
+                raise DataError(f"{path}: has more than {_MAX_BYTES:,} letters, too many for a table")
+            yield row
+
+
+def _check_type(path: Path, column: "pyarrow.Field") -> None:
+    from pyarrow import types
+
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    plain = (
+        types.is_string,
+        types.is_large_string,
+        types.is_integer,
+        types.is_floating,
+        types.is_boolean,
+        types.is_null,
+    )
+    if not any(is_kind(kind) for is_kind in plain):
+        raise DataError(f"{path}: column {column.name} has {column.type!s:.60}; expected text or numbers")
+
+
+def _check_size(path: Path, num_rows: int) -> None:
+    if not num_rows:
         raise DataError(f"{path}: no rows; expected at least one")
-    rows = table.select([name for name in columns if name in table.column_names]).to_pylist()
-    return [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
+    if num_rows > _MAX_ROWS:
+        raise DataError(f"{path}: more than {_MAX_ROWS:,} rows; split the table, or take fewer launches of each kernel")
 
 
 def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, max_value: float) -> Floats:
@@ -65,7 +148,7 @@ def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, max
         except ValueError:
             values[index] = np.inf
         if text and not 0 <= values[index] <= max_value:
-            raise DataError(f"{_where(path, index, rows)}: {column} is {text!r}; expected a number from 0")
+            raise DataError(f"{_where(path, index, rows)}: {column} is {text!r:.60}; expected a number from 0")
     return values
 
 
@@ -74,15 +157,28 @@ def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats,
     there: dict[str, bool] = {}
     for index, row in enumerate(rows):
         where = _where(path, index, rows)
-        for name in ("kernel_file", "kernel", "device"):
-            if not 0 < len(row[name]) <= _MAX_NAME_LETTERS * (4 if name == "kernel_file" else 1):
+        for name in ("kernel_file", "kernel", "device", "family"):
+            name_letters = len(row.get(name, ""))
+            is_missing = not name_letters and name != "family"
+            if is_missing or name_letters > _MAX_NAME_LETTERS * (4 if name == "kernel_file" else 1):
                 limit = f"expected a name of at most {_MAX_NAME_LETTERS} letters"
                 raise DataError(f"{where}: {name} is {row[name]!r:.60}; {limit}")
         if not 0 < times[index] <= max_ms:
-            raise DataError(f"{where}: time_ms is {row['time_ms']!r}; expected a time above 0")
+            raise DataError(f"{where}: time_ms is {row['time_ms']!r:.60}; expected a time above 0")
         file = path.parent / row["kernel_file"]
-        if not there.setdefault(row["kernel_file"], file.is_file()):
+        if row["kernel_file"] not in there:
+            there[row["kernel_file"]] = _is_code(file)
+        if not there[row["kernel_file"]]:
             raise DataError(f"{where}: {file}: no such file; expected it to contain {row['kernel']!r}")
+
+
+def _is_code(path: Path) -> bool:
+    """Return False for what is no file of a size to be read, as those of /proc have none."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode) and 0 < status.st_size <= input_limit()
 
 
 def check_names(path: Path, rows: Sequence[Mapping[str, str]], column: str) -> None:
@@ -98,8 +194,12 @@ def _where(path: Path, index: int, rows: Sequence[object]) -> str:
     return f"{path}: row {index} (of {len(rows)}, from 0)"
 
 
-def _check_columns(path: Path, required: Sequence[str], found: Sequence[str]) -> None:
-    if missing := [name for name in required if name not in found]:
-        more = f" and {len(found) - _MAX_SHOWN} more" if len(found) > _MAX_SHOWN else ""
-        shown = ", ".join(found[:_MAX_SHOWN]) or "none"
+def _check_columns(path: Path, required: Sequence[str], names: Sequence[str]) -> None:
+    if len(names) > _MAX_COLUMNS:
+        raise DataError(f"{path}: {len(names):,} columns; expected at most {_MAX_COLUMNS}")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"{path}: two columns are called {twice[0]!r:.60}; expected different names")
+    if missing := [name for name in required if name not in names]:
+        more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+        shown = ", ".join(f"{name:.60}" for name in names[:_MAX_SHOWN]) or "none"
         raise DataError(f"{path}: missing column {', '.join(missing)}; found {shown}{more}")

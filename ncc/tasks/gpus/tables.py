@@ -1,14 +1,14 @@
 """Tables of measured launches: your own CSV, the output of ``nsys``, and gpuFLOPBench's profiles."""
 
-import csv
 import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ncc.errors import InputError, InputFileError
+from ncc.errors import DataError, InputError
 from ncc.kernels.launch import Launch
+from ncc.learning.data.tables import csv_rows, read_lines
 
 # of gpuFLOPBench's RTX 3080: bytes a second, and operations a byte above which computing bounds, by column
 _BANDWIDTH = 760e9
@@ -41,23 +41,30 @@ def read_launches(path: str | os.PathLike[str]) -> list[MeasuredLaunch]:
     ``arguments`` (as n=1000;m=3), ``program``, ``program_arguments``, ``traffic_bytes`` and ``bound`` ("bandwidth" or
     "compute"). ``nsys stats --report cuda_gpu_trace --format csv`` is read as it is printed.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    except OSError as error:
-        raise InputFileError(f"{path}: can't be read: {error.strerror}") from error
+    path = Path(path)
+    lines = read_lines(path)
     for index, line in enumerate(lines):
-        header = set(next(csv.reader([line]), []))
-        read = next((read for columns, read in _READERS.items() if header.issuperset(columns)), None)
-        if read is None:
+        header = line.replace('"', "").rstrip().split(",")
+        columns = next((columns for columns in _READERS if set(columns) <= set(header)), None)
+        if columns is None:
             continue
-        launches = [launch for row in csv.DictReader(lines[index:]) if (launch := read(row))]
+        launches = []
+        for number, row in enumerate(csv_rows(path, lines[index:], columns, header)):
+            try:
+                launch = _READERS[columns](row)
+                if launch and not 0 < launch.time_s < 1e6:
+                    raise InputError(f"{launch.kernel:.60} takes {launch.time_s:g} s; expected a time above 0")
+            except (
+                InputError,
+                ValueError,
+                OverflowError,
+            ) as error:  # numbers of thousands of digits, and infinite ones
+                raise DataError(f"{path}: row {number} (from 0): {error!s:.300}") from error
+            launches += [launch] if launch else []
         if not launches:
-            raise InputError(f"{path}: the table has no launch of a kernel")
-        for launch in launches:
-            if not 0 < launch.time_s < 1e6:
-                raise InputError(f"{path}: {launch.kernel} takes {launch.time_s:g} s; expected a time above 0")
+            raise DataError(f"{path}: the table has no launch of a kernel")
         return launches
-    raise InputError(
+    raise DataError(
         f"{path}: no header of a known table; expected columns {', '.join(_OWN)}, or the output of "
         "'nsys stats --report cuda_gpu_trace --format csv'"
     )

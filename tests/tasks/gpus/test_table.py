@@ -1,8 +1,10 @@
 """Tables of launches: one's own and nsys's, and what is refused."""
 
+import os
+
 import pytest
 
-from ncc.errors import InputError
+from ncc.errors import DataError
 from tests.rooms import read_launches
 from tests.support.refuses import refuses
 
@@ -43,19 +45,43 @@ def test_what_nsys_prints(tmp_path):
     ("text", "noun"),
     [
         ("a,b\n1,2\n", "no header of a known table"),
-        ("kernel,grid,block,time_ms\n", "has no launch"),
+        ("kernel,grid,block,time_ms\n", "no rows"),
         ("kernel,grid,block,time_ms\nk,1,1,soon\n", "'time_ms' is 'soon'; expected a number"),
         ("kernel,grid,block,time_ms\nk,1,1,0\n", "expected a time above 0"),
         ("kernel,grid,block,time_ms\nk,,1,1\n", "'grid' is ''; expected sizes"),
         ("kernel,grid,block,time_ms\nk,1,2048,1\n", "expected 1 to 1,024"),
+        ("kernel,grid,block,time_ms\nk,1,1,1\nk,1,1,fast\n", "table.csv: row 1 (from 0): column 'time_ms'"),
+        ("kernel,grid,block,time_ms\nk,1,1\n", "row 0 (from 0): too few cells"),
+        ("kernel,grid,block,time_ms,grid\nk,1,1,1,2\n", "two columns are called 'grid'"),
+        (f"kernel,grid,block,time_ms\nk,{'9' * 5000},1,1\n", "row 0 (from 0)"),
+        (f"kernel,grid,block,time_ms\n{'k' * 200_000},1,1,1\n", "can't be read as a table"),
+        (_NSYS.replace("8,4,1", "nan,4,1"), "row 0 (from 0)"),
+        (_NSYS.replace("8,4,1", "inf,4,1"), "row 0 (from 0)"),
+        ("kernel,grid,block,time_ms\n" + "k,1,1,1\n" * 131_073, "more than 131,072 rows"),
         ("kernel,grid,block,time_ms,bound\nk,1,1,1,cache\n", "expected bandwidth or compute"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_said(tmp_path, text, noun):
-    with refuses(InputError, noun):
+    with refuses(DataError, noun):
         _read(tmp_path, text)
 
 
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
+    assert len(_read(tmp_path, "\ufeff" + _OWN)) == 2
+
+
+def test_devices_pipes_and_large_files_are_refused_unread(tmp_path):
+    path = tmp_path / "table.csv"
+    path.touch()
+    os.truncate(path, 8 << 30)
+    with refuses(DataError, "table.csv", "8,589,934,592 bytes"):
+        read_launches(path)
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", "/dev/zero"):
+        with refuses(DataError, name, "pipe or a device"):
+            read_launches(name)
+
+
 def test_a_missing_table_is_said(tmp_path):
-    with refuses(InputError, "none.csv"):
+    with refuses(DataError, "none.csv"):
         read_launches(tmp_path / "none.csv")
