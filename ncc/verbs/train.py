@@ -252,9 +252,8 @@ def train_gpu(
         options: Compiler options; default: from the Makefiles next to the sources.
 
     Raises:
-        InputError: The GPU or folder is unknown, the table's format is unknown, or kernels of fewer than four programs
-            were found.
-        DataError: The files of gpuFLOPBench are missing or damaged.
+        InputError: The GPU or folder is unknown, or kernels of fewer than four programs were found.
+        DataError: The table is of an unknown format or has a fault, or files of gpuFLOPBench are missing or damaged.
         OutputError: The folder can't be written.
     """
 

@@ -39,7 +39,9 @@ REQUIRED = ("kernel_file", "kernel", "device", "time_ms")
 
 _SIZES = ("global_size", "local_size", "transfer_bytes")
 _NUMBERS = tuple(name for name in COLUMNS if name.endswith(("_size", "_bytes", "_ms", "_low", "_high")))
-_MAX_MS = 1e12
+_MIN_MS, _MAX_MS = 1e-6, 1e9
+"""A nanosecond and eleven days: a head could not be made of what is far beyond."""
+_MAX_WGSIZE, _MAX_SIZE = 2**16, 10**15
 _MAX_DEVICES = 100
 
 
@@ -83,8 +85,9 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
     """Read the launches that every device of a table was measured on; columns that `COLUMNS` lacks are ignored."""
     path = Path(path)
     rows = read_rows(path, REQUIRED, list(COLUMNS))
-    numbers = {name: read_numbers(path, rows, name, _MAX_MS * 1e6) for name in _NUMBERS}
-    check_measured(path, rows, numbers["time_ms"], _MAX_MS)
+    limits = {name: _MAX_WGSIZE if name == "local_size" else _MAX_SIZE for name in _NUMBERS}
+    numbers = {name: read_numbers(path, rows, name, limit) for name, limit in limits.items()}
+    check_measured(path, rows, numbers["time_ms"], _MIN_MS, _MAX_MS)
     devices = tuple(dict.fromkeys(row["device"] for row in rows))
     if len(devices) < 2:
         raise DataError(f"{path}: one device, {devices[0]!r}; expected two or more to compare")

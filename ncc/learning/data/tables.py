@@ -148,11 +148,13 @@ def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, max
         except ValueError:
             values[index] = np.inf
         if text and not 0 <= values[index] <= max_value:
-            raise DataError(f"{_where(path, index, rows)}: {column} is {text!r:.60}; expected a number from 0")
+            raise DataError(
+                f"{_where(path, index, rows)}: {column} is {text!r:.60}; expected a number from 0 to {max_value:g}"
+            )
     return values
 
 
-def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats, max_ms: float) -> None:
+def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats, min_ms: float, max_ms: float) -> None:
     """Refuse rows of kernels without names, without one of the (n,) times, or of files that are not there."""
     there: dict[str, bool] = {}
     for index, row in enumerate(rows):
@@ -163,8 +165,9 @@ def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats,
             if is_missing or name_letters > _MAX_NAME_LETTERS * (4 if name == "kernel_file" else 1):
                 limit = f"expected a name of at most {_MAX_NAME_LETTERS} letters"
                 raise DataError(f"{where}: {name} is {row[name]!r:.60}; {limit}")
-        if not 0 < times[index] <= max_ms:
-            raise DataError(f"{where}: time_ms is {row['time_ms']!r:.60}; expected a time above 0")
+        if not min_ms <= times[index] <= max_ms:
+            expected = f"expected a time above 0, from {min_ms:g} to {max_ms:g}"
+            raise DataError(f"{where}: time_ms is {row['time_ms']!r:.60}; {expected}")
         file = path.parent / row["kernel_file"]
         if row["kernel_file"] not in there:
             there[row["kernel_file"]] = _is_code(file)
