@@ -10,7 +10,7 @@ from ncc.ir.frontend.device_code import compile_device_code
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import header_folders, own_flags
-from ncc.ir.frontend.run import FinishedProcess, compile_error
+from ncc.ir.frontend.run import FinishedProcess, TranslationUnit, compile_error
 from ncc.ir.frontend.snippets import compile_program
 from ncc.ir.graph.contexts import MAX_WIDTH, count_contexts
 from ncc.ir.graph.draw import edge_curves, to_html

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from fuzz.folders import Files, mutate_files, pack, put, unpack
 from fuzz.targets import Target
-from ncc.ir.frontend.project import flags_of, load_commands
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.frontend.project import load_commands, own_flags
 
 __all__ = ["TARGETS"]
 
@@ -73,7 +74,7 @@ def _read(data: bytes) -> None:
     path = put(unpack(data)) / "compile_commands.json"
     os.utime(path, ns=(0, next(_TIMES)))  # or it would be taken for the one before, which was read already
     for file in load_commands(path):
-        for flag in flags_of(path, file):
+        for flag in own_flags(file, CompileOptions(commands=str(path))):
             assert re.fullmatch(_KEPT, flag), flag
             assert not re.fullmatch(_REFUSED, flag), flag
 

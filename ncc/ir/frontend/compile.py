@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from ncc.errors import COMMAND_LINE, CompileError, InputError, InputFileError
-from ncc.ir.frontend.clang import Clang, compile_command, find_compiler, toolkit_flags, with_extensions
+from ncc.ir.frontend.clang import find_compiler, toolkit_flags, with_extensions
 from ncc.ir.frontend.device_code import MAX_LISTED, compile_device_code
 from ncc.ir.frontend.languages import LANGUAGES, SOURCE_EXTENSIONS, language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import header_folders, with_own_flags
-from ncc.ir.frontend.run import CompiledSource, run_compiler
+from ncc.ir.frontend.run import CompiledSource, TranslationUnit
 from ncc.ir.reader.objects import IR_EXTENSIONS
 from ncc.system.sandbox.limits import refuse_size
 
@@ -37,8 +37,8 @@ def with_header(
     templates = ("-fpch-instantiate-templates",) if language == "c++" else ()
     # the key holds the header's content; a new date alone, as of an installation anew, is not a change
     options = replace(options, flags=(*options.flags, *templates, "-Xclang", "-fno-pch-timestamp"))
-    compiler = find_compiler(options.clang)
-    command = compile_command(compiler, language, str(header), options)
+    unit = TranslationUnit(find_compiler(options.clang), language, str(header.absolute()), readable)
+    command = unit.command(options)
     key = hashlib.sha256(repr((command, header.read_bytes())).encode()).hexdigest()[:24]
     precompiled = cache / f"{header.stem}-{key}.pch"
     if not precompiled.exists():
@@ -48,13 +48,10 @@ def with_header(
             arguments = [argument for argument in command if argument not in ("-S", "-emit-llvm")]
             arguments[arguments.index("-o") + 1] = str(out)
             arguments[arguments.index("-x") + 1] = f"{language}-header"
-            name = command[-1]
-            run_compiler(
-                compiler, arguments, options, name=name, source=name, readable=readable, writable=(str(out.parent),)
-            )
+            unit.run(options, arguments, writable=(str(out.parent),))
             if not out.exists():
                 raise CompileError(
-                    f"{name}: the compiler succeeded but wrote no {out}{COMMAND_LINE}{shlex.join(arguments)}"
+                    f"{unit.name}: the compiler succeeded but wrote no {out}{COMMAND_LINE}{shlex.join(arguments)}"
                 )
             out.replace(precompiled)
     return replace(options, flags=(*options.flags, "-include-pch", str(precompiled.absolute())))
@@ -69,9 +66,8 @@ def compile_source(
     """Compile C, C++, OpenCL C or the device side of CUDA to textual LLVM IR."""
     options = with_own_flags(source, options)
     source = source if isinstance(source, bytes) else os.fspath(source)
-    name = "source text" if isinstance(source, bytes) else source
     language = _language(source, options)
-    compiler = find_compiler(options.clang)
+    unit = TranslationUnit(find_compiler(options.clang), language, source, readable)
     toolkit = toolkit_flags(options.cuda_path) if language == "cuda" else ()
     # if the toolkit's headers and ours don't go together, ours alone may do
     attempts = [replace(options, flags=(*toolkit, *options.flags)), options] if toolkit else [options]
@@ -79,40 +75,33 @@ def compile_source(
         while True:
             attempt = attempts[index]
             try:
-                return _compile(compiler, language, source, attempt, readable)
+                return _compile(unit, attempt)
             except CompileError as error:
                 refusal = error
-                extended = _with_launches(language, attempt, error) or _with_header_folders(
-                    source, language, attempt, error, readable
-                )
+                extended = _with_launches(unit, attempt, error) or _with_header_folders(unit, attempt, error)
                 if extended is None:
                     break
                 attempts[index] = extended
         if index < len(attempts) - 1:
-            logger.debug("%s: does not compile with the toolkit's headers: %s", name, refusal)
-    device = _device_code(compiler, source, attempts, readable) if language == "cuda" and refusal.errors else None
+            logger.debug("%s: does not compile with the toolkit's headers: %s", unit.name, refusal)
+    device = _device_code(unit, attempts) if language == "cuda" and refusal.errors else None
     if device is None:
         raise refusal
     for function, reason in device.skipped_functions[:MAX_LISTED]:
         extra = {"skipped_functions": {function: reason}}
-        logger.warning("%s: %s does not compile, and is left out: %s", name, function, reason, extra=extra)
+        logger.warning("%s: %s does not compile, and is left out: %s", unit.name, function, reason, extra=extra)
     if rest := device.skipped_functions[MAX_LISTED:]:
         extra = {"skipped_functions": dict(rest)}
-        logger.warning("%s: %d more functions do not compile, and are left out", name, len(rest), extra=extra)
+        logger.warning("%s: %d more functions do not compile, and are left out", unit.name, len(rest), extra=extra)
     return device
 
 
-def _device_code(
-    compiler: Clang,
-    source: str | bytes,
-    attempts: Sequence[CompileOptions],
-    readable: Sequence[str | os.PathLike[str]],
-) -> CompiledSource | None:
+def _device_code(unit: TranslationUnit, attempts: Sequence[CompileOptions]) -> CompiledSource | None:
     """Compile a file's device code in the way that leaves least out; None if none leaves a kernel."""
     results: list[CompiledSource] = []
     for attempt in attempts:
         try:
-            device = compile_device_code(compiler, source, attempt, readable)
+            device = compile_device_code(unit, attempt)
         except CompileError:
             if attempt is attempts[-1] and not results:
                 raise
@@ -123,42 +112,29 @@ def _device_code(
     return min(results, key=lambda result: len(result.skipped_functions), default=None)
 
 
-def _with_launches(language: str, options: CompileOptions, error: CompileError) -> CompileOptions | None:
+def _with_launches(unit: TranslationUnit, options: CompileOptions, error: CompileError) -> CompileOptions | None:
     """Return options by which kernels may launch kernels; None if none does."""
-    if language != "cuda" or _RELOCATABLE in options.flags or _RELOCATABLE not in " ".join(error.errors):
+    if unit.language != "cuda" or _RELOCATABLE in options.flags or _RELOCATABLE not in " ".join(error.errors):
         return None
     return replace(options, flags=(*options.flags, _RELOCATABLE))
 
 
-def _with_header_folders(
-    source: str | bytes,
-    language: str,
-    options: CompileOptions,
-    error: CompileError,
-    roots: Sequence[str | os.PathLike[str]],
-) -> CompileOptions | None:
+def _with_header_folders(unit: TranslationUnit, options: CompileOptions, error: CompileError) -> CompileOptions | None:
     """Return options with folders that have what a compiler did not find; None if there are none, or no need."""
     if not any(re.search(_NO_HEADER, line) for line in error.errors):
         return None
-    if extended := with_extensions(options, error.errors, language):
+    if extended := with_extensions(options, error.errors, unit.language):
         return extended
-    folders = () if isinstance(source, bytes) else header_folders(source, roots)
+    folders = () if isinstance(unit.source, bytes) else header_folders(unit.source, unit.readable)
     return replace(options, searched=folders) if folders and folders != options.searched else None
 
 
-def _compile(
-    compiler: Clang,
-    language: str,
-    source: str | bytes,
-    options: CompileOptions,
-    readable: Sequence[str | os.PathLike[str]],
-) -> CompiledSource:
-    name, path = ("source text", None) if isinstance(source, bytes) else (source, source)
-    command = compile_command(compiler, language, path, options)
-    finished = run_compiler(compiler, command, options, name=name, source=source, readable=readable)
+def _compile(unit: TranslationUnit, options: CompileOptions) -> CompiledSource:
+    command = unit.command(options)
+    finished = unit.run(options, command)
     if not finished.stdout:
         raise CompileError(
-            f"{name}: the compiler succeeded but printed no IR; do the flags ask for another output?"
+            f"{unit.name}: the compiler succeeded but printed no IR; do the flags ask for another output?"
             f"{COMMAND_LINE}{shlex.join(command)}"
         )
     warnings = finished.stderr.decode(errors="replace")

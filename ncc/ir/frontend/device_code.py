@@ -15,9 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from ncc.errors import CompileError
-from ncc.ir.frontend.clang import OWN_HEADERS, Clang, compile_command, with_extensions
+from ncc.ir.frontend.clang import OWN_HEADERS, with_extensions
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.run import CompiledSource, FinishedProcess, run_compiler
+from ncc.ir.frontend.run import CompiledSource, FinishedProcess, TranslationUnit
 from ncc.ir.frontend.scopes import Scopes
 
 _MAX_HEADERS, _MAX_ROUNDS, _MAX_IN_FUNCTION = 60, 40, 6
@@ -48,14 +48,9 @@ _ELSE = r"[;}]?\s*else\b"
 _KERNEL = rb"(?m)^define [^\n@]*\b(?:ptx_kernel|amdgpu_kernel) "
 
 
-def compile_device_code(
-    compiler: Clang,
-    source: str | bytes,
-    options: CompileOptions,
-    readable: Sequence[str | os.PathLike[str]],
-) -> CompiledSource | None:
+def compile_device_code(unit: TranslationUnit, options: CompileOptions) -> CompiledSource | None:
     """Compile what can be compiled of a file's device code."""
-    run = _Runs(compiler, source, options, readable)
+    run = _Runs(unit, options)
     try:
         text, empty = run.preprocess()
         last = (folder for flag, folder in pairwise(run.options.flags) if flag == "-idirafter")
@@ -63,7 +58,7 @@ def compile_device_code(
     except CompileError as error:
         if error.timed_out:
             raise CompileError(
-                f"{run.name}: removing code that does not compile took longer than {options.timeout_s:g} seconds; "
+                f"{unit.name}: removing code that does not compile took longer than {options.timeout_s:g} seconds; "
                 "raise the time limit (--timeout, timeout_s)",
                 timed_out=True,
             ) from error
@@ -74,14 +69,11 @@ def compile_device_code(
     if not re.search(_KERNEL, ir):
         if not empty:
             return None
-        raise _nothing_left(run.name, skipped, empty)
-    command = compile_command(compiler, "cuda", None if isinstance(source, bytes) else source, run.options)
+        raise _nothing_left(unit.name, skipped, empty)
+    skipped_functions, empty_headers = tuple(skipped.items()), tuple(empty)
+    command = unit.command(run.options)
     return CompiledSource(
-        ir=ir,
-        command=command,
-        warnings="",
-        skipped_functions=tuple(skipped.items()),
-        empty_headers=tuple(empty),
+        ir=ir, command=command, warnings="", skipped_functions=skipped_functions, empty_headers=empty_headers
     )
 
 
@@ -100,15 +92,8 @@ def _nothing_left(name: str, skipped: dict[str, str], empty: Sequence[str]) -> C
 class _Runs:
     """Runs of the compiler on one file, all within its time."""
 
-    def __init__(
-        self,
-        compiler: Clang,
-        source: str | bytes,
-        options: CompileOptions,
-        readable: Sequence[str | os.PathLike[str]],
-    ) -> None:
-        self.compiler, self.source, self.options, self.readable = compiler, source, options, readable
-        self.name = "source text" if isinstance(source, bytes) else source
+    def __init__(self, unit: TranslationUnit, options: CompileOptions) -> None:
+        self.unit, self.options = unit, options
         self.end = time.monotonic() + options.timeout_s
 
     def preprocess(self) -> tuple[str, list[str]]:
@@ -121,7 +106,7 @@ class _Runs:
                 ours = ("-idirafter", str(_WITHOUT_PYTHON))
                 flags = (*ours, *self.options.flags, "-w", "-E", "-idirafter", str(root), "-idirafter", folder)
                 try:
-                    return self._run(self.source, flags, self.readable).stdout.decode(errors="replace"), empty
+                    return self._run(self.unit, flags).stdout.decode(errors="replace"), empty
                 except CompileError as error:
                     match = next(filter(None, (re.search(_NOT_FOUND, line) for line in error.errors)), None)
                     if match is None or match[1] in empty or len(empty) == _MAX_HEADERS:
@@ -140,21 +125,18 @@ class _Runs:
         """Compile a preprocessed text; return a refusal as its error."""
         own = ("-DNCC_CUDA_PRELUDE_H", "-w", "-ferror-limit=0", "-ftemplate-backtrace-limit=0")
         try:
-            return self._run(text.encode(), (*self.options.flags, *own, "-fno-caret-diagnostics"), ())
+            unit = replace(self.unit, source=text.encode(), readable=())
+            return self._run(unit, (*self.options.flags, *own, "-fno-caret-diagnostics"))
         except CompileError as error:
             if error.timed_out:
                 raise
             return error
 
-    def _run(
-        self, source: str | bytes, flags: tuple[str, ...], readable: Sequence[str | os.PathLike[str]]
-    ) -> FinishedProcess:
+    def _run(self, unit: TranslationUnit, flags: tuple[str, ...]) -> FinishedProcess:
         left_s = self.end - time.monotonic()
         if left_s <= 0:
             raise CompileError("time limit reached", timed_out=True)
-        options = replace(self.options, flags=flags, timeout_s=left_s)
-        command = compile_command(self.compiler, "cuda", None if isinstance(source, bytes) else source, options)
-        return run_compiler(self.compiler, command, options, name=self.name, source=source, readable=readable)
+        return unit.run(replace(self.options, flags=flags, timeout_s=left_s))
 
 
 def _library_of(header: str) -> str:

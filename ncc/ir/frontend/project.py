@@ -48,10 +48,27 @@ _DROPPED_WITH_VALUE = (
 
 
 def own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> tuple[str, ...]:
-    """Return the flags that the database of the options, if they name one, has for a file."""
-    if options.commands is None or isinstance(source, bytes):
+    """Return what is kept of a file's command in the database of the options: flags of one word, paths absolute."""
+    if (database := options.commands) is None or isinstance(source, bytes):
         return ()
-    return flags_of(options.commands, os.path.abspath(source))
+    file = os.path.abspath(source)
+    entry = load_commands(database).get(file)
+    if entry is None:
+        return ()
+    root = os.path.dirname(os.path.abspath(database))
+    try:
+        words = entry.get("arguments") or entry["command"]
+        if sum(map(len, words)) > _MAX_COMMAND_LETTERS:
+            raise ValueError
+        words = shlex.split(words) if isinstance(words, str) else words
+        if b"\0" in b"".join(map(os.fsencode, words)):
+            raise ValueError
+        return tuple(_kept(words, os.path.join(root, entry["directory"]), root))
+    except (ValueError, KeyError, TypeError) as error:
+        expected = (
+            f"expected a line for a shell or a list of strings, at most {_MAX_COMMAND_LETTERS} letters without NUL"
+        )
+        raise InputError(f"{database}: the command of {file:.200} can't be used; {expected}") from error
 
 
 def with_own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> CompileOptions:
@@ -80,27 +97,6 @@ def _load(path: str, _modified: int) -> Mapping[str, Mapping[str, Any]]:
     entries = json.loads(read_input(path, is_regular=True))
     root = os.path.dirname(path)
     return {os.path.normpath(os.path.join(root, entry["directory"], entry["file"])): entry for entry in entries}
-
-
-def flags_of(database: str | os.PathLike[str], file: str) -> tuple[str, ...]:
-    """Return what is kept of the command of a file, given by its absolute path: flags of one word, paths absolute."""
-    entry = load_commands(database).get(file)
-    if entry is None:
-        return ()
-    root = os.path.dirname(os.path.abspath(database))
-    try:
-        words = entry.get("arguments") or entry["command"]
-        if sum(map(len, words)) > _MAX_COMMAND_LETTERS:
-            raise ValueError
-        words = shlex.split(words) if isinstance(words, str) else words
-        if b"\0" in b"".join(map(os.fsencode, words)):
-            raise ValueError
-        return tuple(_kept(words, os.path.join(root, entry["directory"]), root))
-    except (ValueError, KeyError, TypeError) as error:
-        expected = (
-            f"expected a line for a shell or a list of strings, at most {_MAX_COMMAND_LETTERS} letters without NUL"
-        )
-        raise InputError(f"{database}: the command of {file:.200} can't be used; {expected}") from error
 
 
 def _kept(words: Iterable[str], directory: str, root: str) -> Iterator[str]:

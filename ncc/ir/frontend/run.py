@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ncc.errors import COMMAND_LINE, CompileError, OutputError
 from ncc.ir.frontend.allowed_paths import compile_permissions
-from ncc.ir.frontend.clang import OWN_HEADERS, Clang
+from ncc.ir.frontend.clang import OWN_HEADERS, Clang, compile_command
 from ncc.ir.frontend.options import DEFAULT_CXX, CompileOptions
 from ncc.system.sandbox.confine import Permissions, confine, launcher_failure, minimal_environment
 from ncc.system.sandbox.limits import GIGABYTE, memory_limit, output_limit
@@ -128,40 +128,53 @@ def _advice(error: str) -> str | None:
     )
 
 
-def run_compiler(
-    compiler: Clang,
-    command: Sequence[str],
-    options: CompileOptions,
-    *,
-    name: str,
-    source: str | bytes,
-    readable: Sequence[str | os.PathLike[str]] = (),
-    writable: Sequence[str] = (),
-) -> FinishedProcess:
-    """Run a command of `compile_command`."""
-    text, file = (source, None) if isinstance(source, bytes) else (None, source)
-    try:
-        path = _executable(compiler.argv[0])
-        started = replace(compiler, argv=(path, *compiler.argv[1:]))
-        permissions = compile_permissions(started, options, file, readable, writable=writable)
-        finished = _run((path, *command[1:]), text, compiler, options, permissions)
-    except subprocess.TimeoutExpired as error:
-        raise CompileError(
-            f"{name}: the compiler did not finish within {options.timeout_s:g} seconds and was stopped; "
-            f"raise the time limit (--timeout, timeout_s){COMMAND_LINE}{shlex.join(command)}",
-            timed_out=True,
-        ) from error
-    except OSError as error:
-        raise CompileError(
-            f"{name}: can't start the compiler {compiler.argv[0]!r}, which {compiler.origin} names: "
-            f"{error.strerror}{COMMAND_LINE}{shlex.join(command)}"
-        ) from error
-    if file is not None:  # the compiler knows it by its whole path
-        stderr = finished.stderr.replace(os.fsencode(f"{command[-1]}:"), os.fsencode(f"{name}:"))
-        finished = replace(finished, stderr=stderr)
-    if finished.returncode != 0:
-        raise compile_error(name, command, finished)
-    return finished
+@dataclass(frozen=True)
+class TranslationUnit:
+    """A source or its text, its language, the compiler for it, and folders that it may read."""
+
+    compiler: Clang
+    language: str
+    source: str | bytes
+    readable: Sequence[str | os.PathLike[str]] = ()
+
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        return "source text" if isinstance(self.source, bytes) else self.source
+
+    def command(self, options: CompileOptions) -> tuple[str, ...]:
+        """Return the command that prints its IR."""
+        path = None if isinstance(self.source, bytes) else self.source
+        return compile_command(self.compiler, self.language, path, options)
+
+    def run(
+        self, options: CompileOptions, command: Sequence[str] = (), *, writable: Sequence[str] = ()
+    ) -> FinishedProcess:
+        """Run its command, or another one that ends with its source."""
+        command, compiler = command or self.command(options), self.compiler
+        text, file = (self.source, None) if isinstance(self.source, bytes) else (None, self.source)
+        try:
+            path = _executable(compiler.argv[0])
+            started = replace(compiler, argv=(path, *compiler.argv[1:]))
+            permissions = compile_permissions(started, options, file, self.readable, writable=writable)
+            finished = _run((path, *command[1:]), text, compiler, options, permissions)
+        except subprocess.TimeoutExpired as error:
+            raise CompileError(
+                f"{self.name}: the compiler did not finish within {options.timeout_s:g} seconds and was stopped; "
+                f"raise the time limit (--timeout, timeout_s){COMMAND_LINE}{shlex.join(command)}",
+                timed_out=True,
+            ) from error
+        except OSError as error:
+            raise CompileError(
+                f"{self.name}: can't start the compiler {compiler.argv[0]!r}, which {compiler.origin} names: "
+                f"{error.strerror}{COMMAND_LINE}{shlex.join(command)}"
+            ) from error
+        if file is not None:  # the compiler knows it by its whole path
+            stderr = finished.stderr.replace(os.fsencode(f"{command[-1]}:"), os.fsencode(f"{self.name}:"))
+            finished = replace(finished, stderr=stderr)
+        if finished.returncode != 0:
+            raise compile_error(self.name, command, finished)
+        return finished
 
 
 def _run(

@@ -6,7 +6,6 @@ No parser: braces, parentheses and semicolons tell blocks apart, and the words b
 import functools
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 _TOKEN = (
@@ -83,14 +82,6 @@ class Scopes:
         end = block.ends[index] + 1 if index < len(block.ends) else block.close
         label = re.match(_LABEL, self.text[start:end])
         return start + (label.end() if label else 0), min(end, block.close - 1)
-
-    def functions(self, block: Block | None = None) -> Iterator[Block]:
-        """Yield all functions that have a body."""
-        for inner in (block or self.file).blocks:
-            if inner.kind == "function":
-                yield inner
-            elif inner.kind in ("namespace", "class"):
-                yield from self.functions(inner)
 
     def _read(self) -> None:
         block, start, depth, depths = self.file, 0, 0, list[int]()

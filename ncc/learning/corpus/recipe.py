@@ -13,7 +13,7 @@ from msgspec import ValidationError, convert
 from ncc.errors import InputError, InputFileError
 from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.project import flags_of, load_commands
+from ncc.ir.frontend.project import load_commands, own_flags
 from ncc.ir.graph.contexts import MAX_WIDTH
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.objects import IR_EXTENSIONS, modules_of
@@ -220,7 +220,7 @@ def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
 def _attempts(source: Source, folder: Path, level: str, path: str, database: str | None) -> Attempts:
     """Make compiler options of attempts; flags that name files of the source write ``{folder}``."""
     try:
-        flags, database = flags_of(database, path) if database else (), None
+        flags, database = own_flags(path, CompileOptions(commands=database)), None
     except InputError:
         flags = ()  # compiling the file will say what is wrong
     options = CompileOptions(

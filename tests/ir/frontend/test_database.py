@@ -171,7 +171,7 @@ def test_hostile_words_leave_the_source_in_its_place(project, options):
         assert "mul" in module.statement_text(1)
 
 
-COMMANDS = (
+COMMANDS: tuple[dict[str, object], ...] = (
     {"arguments": ["cc", 3]},
     {"arguments": ["cc", None]},
     {"arguments": ["cc", ["-DA"]]},

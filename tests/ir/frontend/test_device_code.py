@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ncc.errors import CompileError
-from tests.rooms import CompileOptions, compile_device_code, compile_source, find_compiler
+from tests.rooms import CompileOptions, TranslationUnit, compile_device_code, compile_source, find_compiler
 from tests.support.refuses import refuses
 
 
@@ -146,7 +146,8 @@ def test_c_plus_plus_with_hips_header_is_device_code(tmp_path):
 def test_time_that_is_up_is_no_verdict_on_the_source() -> None:
     options = CompileOptions(timeout_s=1e-3)
     with refuses(CompileError, "source text: ", "0.001 seconds", "--timeout") as caught:
-        compile_device_code(find_compiler(None), b"__global__ void k(int *p) { *p = unknown; }", options, ())
+        text = b"__global__ void k(int *p) { *p = unknown; }"
+        compile_device_code(TranslationUnit(find_compiler(None), "cuda", text), options)
     assert isinstance(caught.value, CompileError) and caught.value.timed_out
     with refuses(CompileError, "unknown") as caught:
         compile_source(b"__global__ void k(int *p) { *p = unknown; }", CompileOptions(language="cuda"))
