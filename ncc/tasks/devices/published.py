@@ -5,6 +5,7 @@ Reference: Cummins et al., PACT 2017, case study A (suites); Cummins et al., CGO
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -34,9 +35,15 @@ _BENCHMARK = re.compile(r"(?P<suite>[^-]+)(?:-[^-]+)*?-\d+(?:\.\d+)+-(?P<applica
 
 
 def suite_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> Launches:
-    """Load the 680 rows of device mapping; their tables do not say how many work-items there were."""
+    """Load the 680 rows of device mapping by the published IR, and again by the IR of today's clang, as users have it.
+
+    Tables do not say how many work-items there were. 60 of the 256 kernels' texts do not compile.
+    """
     table, ir_names = read_suites(locate("devmap", f"cgo17-{check_platform(platform)}.csv", folder))
-    return table, legacy_features(ir_names, embedding, folder)
+    described = _compiled_features(locate("devmap", "kernels.tar.bz2", folder), embedding)
+    compiled = np.flatnonzero([name in described for name in table.kernel.tolist()])
+    features = KernelFeatures.joined([described[name] for name in table.kernel[compiled].tolist()])
+    return combine([(table, legacy_features(ir_names, embedding, folder)), (table.rows(compiled), features)])
 
 
 def read_suites(path: Path) -> tuple[LaunchTimes, list[str]]:
@@ -106,14 +113,8 @@ def _features(module: Module, embedding: Embedding) -> KernelFeatures:
 
 def clgen_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> Launches:
     """Load CLgen's kernels that compile, each at up to 16 sizes."""
-    described: dict[str, KernelFeatures] = {}
-    for name, text in iter_members(locate("clgen", "kernels.tar.xz", folder), ".cl"):
-        try:
-            ir = compile_source(text, CompileOptions(language="opencl", is_strict=True)).ir
-            module = read_module(ir, abstraction=embedding.abstraction)
-        except NccError:
-            continue  # 16 of the 1,000 that were published mix pointers with integers; none of them was measured
-        described[PurePosixPath(name).stem] = _features(module, embedding)
+    # 16 of the 1,000 that were published mix pointers with integers; none of them was measured
+    described = _compiled_features(locate("clgen", "kernels.tar.xz", folder), embedding)
     path = locate("clgen", f"{platform}.csv", folder)
     rows = tables.read_rows(path, (*_TEXTS, *_NUMBERS))
     rows = [row for row in rows if row["benchmark"].partition(".")[0] in described]
@@ -124,6 +125,18 @@ def clgen_launches(platform: Platform, embedding: Embedding, folder: Folder = No
     names = [row["benchmark"].partition(".")[0] for row in rows]
     table = _launch_times(CLGEN, names, names, [CLGEN] * len(names), numbers)
     return table, KernelFeatures.joined([described[name] for name in names])
+
+
+def _compiled_features(archive: Path, embedding: Embedding) -> dict[str, KernelFeatures]:
+    """Describe the kernel of every source in an archive that compiles, by the file's stem."""
+    described: dict[str, KernelFeatures] = {}
+    for name, text in iter_members(archive, ".cl"):
+        with suppress(NccError):
+            ir = compile_source(text, CompileOptions(language="opencl", is_strict=True)).ir
+            described[PurePosixPath(name).stem] = _features(
+                read_module(ir, abstraction=embedding.abstraction), embedding
+            )
+    return described
 
 
 def combine(parts: Iterable[Launches]) -> Launches:
