@@ -91,18 +91,16 @@ class _Errors(NamedTuple):
         return np.abs(self.said - self.measured)
 
 
-def _errors_of(
-    head: TimesHead, samples: LaunchSamples, trials: Sequence[FoldPrediction], physics: Floats | None
-) -> _Errors:
+def _errors_of(head: TimesHead, trials: Sequence[FoldPrediction], physics: Floats | None) -> _Errors:
     """Errors of answers, constants' say included."""
     expert = head.experts[0]
     said, measured = [], []
     for one in trials:
         others = None if physics is None else head.machine_model_errors
         errors = [expert.errors_at(distance, others) for distance in one.distance.tolist()]
-        constants = None if physics is None else physics[one.rows]
+        constants = None if physics is None else physics[one.row]
         said.append(expert.blend_prediction(one.predicted, one.distance, errors, constants)[:, 1:].max(axis=1))
-        measured.append(samples.targets[one.rows, 1:].max(axis=1))
+        measured.append(one.targets[:, 1:].max(axis=1))
     return _Errors(np.concatenate(said), np.concatenate(measured), np.concatenate([one.distance for one in trials]))
 
 
@@ -118,8 +116,8 @@ def compare_intervals(
     ratio, sure, distance = np.array([(one.log_ratio, one.confidence, one.distance or 0.0) for one in answers]).T
     low, high = np.log([one.interval for one in answers]).T
     shipped = Claims(ratio, low, high, sure)
-    near = _errors_of(head, samples, trials[0].kernels, physics)
-    apart = [_errors_of(head, samples, [one], physics) for one in trials[1]] or [near]
+    near = _errors_of(head, trials[0].kernels, physics)
+    apart = [_errors_of(head, [one], physics) for one in trials[1]] or [near]
     groups = _Errors(*(np.concatenate(arrays) for arrays in zip(*apart, strict=True)))
     both = _Errors(*(np.concatenate(pair) for pair in zip(near, groups, strict=True)))
     split = _around(ratio, np.tile(np.quantile(near.size, LEVELS), (len(ratio), 1)))
@@ -236,6 +234,6 @@ def _process_deviation(model: GaussianProcess, samples: LaunchSamples, tested: L
     left = (asked * cho_solve(cho_factor(NOISE * inner + cross @ cross.T + jitter), asked)).sum(axis=0)
     learned = compress_ratio((samples.targets - samples.base)[:, 1]) - model.base[1]
     scale = float(np.mean(learned * (learned - cross.T @ model.weights[:, 1]))) / NOISE
-    total = sum(term.variance for term in COVARIANCES[model.covariance][1])
+    total = sum(variance for _, variance, _ in COVARIANCES[model.covariance][1])
     variance = np.maximum(total - known, 0) + NOISE * left + NOISE
     return np.asarray(np.sqrt(max(scale, 1e-6) * variance))

@@ -58,7 +58,7 @@ def test_all_kinds_claim_about_the_same_answers(launches, model):
     trials = cross_validate(trained, model, 3)
     groups = group_trials(trained, trials, model, 3)
     assert len(groups) > 1
-    held = np.concatenate([one.rows for one in groups])
+    held = np.concatenate([one.row for one in groups])
     assert len(train) / 2 < len(set(held.tolist())) == len(held)
     head = fit_times(trained.table, inputs.rows(train), model=model, published=True, seed=3)
     answers = head.predict(inputs.rows(test), asked.table.sizes)

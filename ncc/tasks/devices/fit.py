@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Floats, Ints, Rows
 from ncc.kernels.measure.table import LaunchTimes
 from ncc.learning.heads.columns import standardize
 from ncc.learning.heads.folds import balanced_folds
@@ -126,10 +126,8 @@ class LaunchSamples:
     @classmethod
     def of(cls, table: LaunchTimes, features: KernelFeatures, machine: MachineModel | None) -> "LaunchSamples":
         """Launches of a table, beside the machine model whose residual is learned, if any."""
-        columns, targets = (
-            np.nan_to_num(launch_columns(features, table.sizes), posinf=0, neginf=0),
-            targets_of(table.log_times),
-        )
+        columns = np.nan_to_num(launch_columns(features, table.sizes), posinf=0, neginf=0)
+        targets = targets_of(table.log_times)
         base = machine.targets(launch_terms(features, table.sizes)) if machine else np.zeros_like(targets)
         return cls(table, columns, targets, base, features.sequences, machine is not None)
 
@@ -211,14 +209,20 @@ def _fit_lstm(columns: Floats, sequences: NDArray[np.object_], targets: Floats, 
     return LSTMTimes(ensemble, center, scale)
 
 
-class FoldPrediction(NamedTuple):
-    """Rows held out, predicted targets, largest errors of log ratios, distances from the rest, and the model."""
+@dataclass(frozen=True, eq=False)
+class FoldPrediction(Rows):
+    """Predictions of rows held out."""
 
-    rows: Ints
-    predicted: Floats
-    wrong: Floats
-    distance: Floats
-    model: TimesModel
+    row: Ints  # (n,) row in the samples
+    predicted: Floats  # (n, d) float64 targets
+    targets: Floats  # (n, d) float64 measured ones
+    distance: Floats  # (n,) float64 from the rest
+    model: TimesModel  # fitted to the rest
+
+    @property
+    def errors(self) -> Floats:
+        """(n,) float64 largest errors of log ratios."""
+        return np.abs(self.targets[:, 1:] - self.predicted[:, 1:]).max(axis=1)
 
 
 class OutOfFold(NamedTuple):
@@ -251,17 +255,16 @@ def predict_held_out(samples: LaunchSamples, train: Any, test: Any, kind: Model,
     predicted = predict_targets(model, samples.columns[test], samples.sequences[test])
     if samples.launched:
         predicted = correct(samples.base[test], predicted, distance)
-    wrong = np.abs(samples.targets[test, 1:] - predicted[:, 1:]).max(axis=1)
-    return FoldPrediction(test, predicted, wrong, distance, model)
+    return FoldPrediction(test, predicted, samples.targets[test], distance, model)
 
 
 def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Model, seed: int) -> Expert:
-    columns, targets, logs = samples.columns, samples.targets, samples.table.log_times
-    held_out = cross_validate(samples, kind, seed)
-    rows, predicted, _, _ = _joined(held_out.kernels)
+    columns, held_out = samples.columns, cross_validate(samples, kind, seed)
+    kernels = FoldPrediction.joined(held_out.kernels)
+    both = FoldPrediction.joined([*held_out.kernels, *held_out.suites])
     names, first = np.unique(samples.table.groups("kernel"), return_index=True)
-    familiar = _in_domain_radius(held_out)
-    farthest = float(np.median(_joined(held_out.suites)[3])) if held_out.suites else 0.0
+    familiar = _in_domain_radius(kernels, both)
+    farthest = float(np.median(FoldPrediction.joined(held_out.suites).distance)) if held_out.suites else 0.0
     return Expert(
         source=source,
         model=samples.fit(kind, slice(None), seed),
@@ -269,48 +272,42 @@ def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Mode
         code=columns[first, CODE],
         low=columns[:, :3].min(axis=0),
         high=columns[:, :3].max(axis=0),
-        errors_in_domain=_errors(predicted, targets[rows], logs[rows], 1.0),
-        errors_out_of_domain=_out_of_domain_errors(held_out.suites, targets, logs),
+        errors_in_domain=_errors(kernels.predicted, kernels.targets, 1.0),
+        errors_out_of_domain=_out_of_domain_errors(held_out.suites, len(samples.table.devices)),
         in_domain_radius=familiar,
         out_of_domain_radius=max(farthest, 1.5 * familiar),
-        blend_range=_blend_range([*held_out.kernels, *held_out.suites], targets, machine, familiar),
+        blend_range=_blend_range(both, machine[both.row], familiar),
         is_residual=samples.launched,
     )
 
 
-def _joined(parts: list[FoldPrediction]) -> tuple[Any, ...]:
-    """Rows, predictions, errors and distances of all parts."""
-    return tuple(np.concatenate(arrays) for arrays in list(zip(*parts, strict=True))[:-1])
-
-
-def _in_domain_radius(held_out: OutOfFold) -> float:
+def _in_domain_radius(kernels: FoldPrediction, both: FoldPrediction) -> float:
     """Distance up to which errors are no larger than on kernels held out, and no farther than most of these are."""
-    _, _, wrong, distance = _joined(held_out.kernels)
-    usual, largest = np.quantile(wrong, INTERVAL), float(np.quantile(distance, 0.9))
-    _, _, wrong, distance = _joined([*held_out.kernels, *held_out.suites])
-    order = np.argsort(distance, kind="stable")
-    for rows in np.array_split(order, _BINS) if held_out.suites else ():
-        if np.quantile(wrong[rows], INTERVAL) > _WORSE * usual:
-            largest = min(largest, float(distance[rows].min()))
+    usual, largest = np.quantile(kernels.errors, INTERVAL), float(np.quantile(kernels.distance, 0.9))
+    order = np.argsort(both.distance, kind="stable")
+    for rows in np.array_split(order, _BINS) if len(both.row) > len(kernels.row) else ():
+        if np.quantile(both.errors[rows], INTERVAL) > _WORSE * usual:
+            largest = min(largest, float(both.distance[rows].min()))
             break
     return max(largest, _SAME_CODE)
 
 
-def _blend_range(parts: list[FoldPrediction], targets: Floats, machine: Floats, familiar: float) -> tuple[float, float]:
+def _blend_range(both: FoldPrediction, machine: Floats, familiar: float) -> tuple[float, float]:
     """Where the machine model takes over: after familiar rows if it errs less than the model there, else after all."""
-    rows, predicted, _, distance = _joined(parts)
-    far = distance > 2 * familiar
-    wrong = [
-        np.median(np.abs(each[far, 1:] - targets[rows[far], 1:])) for each in (predicted, machine[rows]) if far.any()
-    ]
-    start = max(float(np.quantile(distance, 0.95)), familiar) if wrong and wrong[0] < wrong[1] else familiar
+    far, start = both.distance > 2 * familiar, familiar
+    if far.any():
+        model_error, machine_error = (
+            np.median(np.abs(each - both.targets)[far, 1:]) for each in (both.predicted, machine)
+        )
+        if model_error < machine_error:
+            start = max(float(np.quantile(both.distance, 0.95)), familiar)
     return start, 2 * start
 
 
-def _errors(predicted: Floats, targets: Floats, logs: Floats, slope: float) -> Errors:
+def _errors(predicted: Floats, targets: Floats, slope: float) -> Errors:
     shrunk = np.hstack([predicted[:, :1], slope * predicted[:, 1:]])
     wrong = np.abs(targets[:, 1:] - shrunk[:, 1:]).max(axis=1)
-    times = np.quantile(np.abs(logs - log_times(shrunk)), INTERVAL, axis=0)
+    times = np.quantile(np.abs(log_times(targets) - log_times(shrunk)), INTERVAL, axis=0)
     ratio = np.quantile(wrong, LEVELS)
     first, second = shrunk[:, 1:].max(axis=1), targets[:, 1:].max(axis=1)
     right = float(((first > 0) == (second > 0)).mean())
@@ -323,12 +320,12 @@ def _prior_errors(devices: int, slope: float, inverse_temperature: float) -> Err
     return Errors(_PRIOR * LEVELS / INTERVAL, np.full(devices, _PRIOR), slope, inverse_temperature, is_prior=True)
 
 
-def _out_of_domain_errors(suites: list[FoldPrediction], targets: Floats, logs: Floats) -> Errors:
+def _out_of_domain_errors(suites: list[FoldPrediction], num_devices: int) -> Errors:
     """Errors that hold for four suites in five, each held out; a prior if there are too few."""
     if len(suites) < _MIN_SUITES:
-        return _prior_errors(logs.shape[1], _MIN_SLOPE, 1.0)
-    slope = max(float(np.median([_slope(suite.predicted, targets[suite.rows]) for suite in suites])), _MIN_SLOPE)
-    errors = [_errors(suite.predicted, targets[suite.rows], logs[suite.rows], slope) for suite in suites]
+        return _prior_errors(num_devices, _MIN_SLOPE, 1.0)
+    slope = max(float(np.median([_slope(suite.predicted, suite.targets) for suite in suites])), _MIN_SLOPE)
+    errors = [_errors(suite.predicted, suite.targets, slope) for suite in suites]
     ratio = np.quantile([each.ratio for each in errors], INTERVAL, axis=0)
     times = np.quantile([each.times for each in errors], INTERVAL, axis=0)
     inverse_temperature = float(np.quantile([each.inverse_temperature for each in errors], 1 - INTERVAL))
@@ -341,11 +338,11 @@ def _machine_model_errors(machine: MachineModel, table: LaunchTimes, terms: Floa
     suites = [rows for rows in suites if len(rows) >= _MIN_GROUP]
     if len(suites) < _MIN_SUITES:
         return replace(machine, ratio_shrinkage=_PRIOR_SLOPE), _prior_errors(len(table.devices), 1.0, _PRIOR_SHARPNESS)
-    targets, logs, predicted = targets_of(table.log_times), table.log_times, machine.targets(terms)
+    targets, predicted = targets_of(table.log_times), machine.targets(terms)
     slope = float(np.median([_slope(predicted[rows], targets[rows]) for rows in suites]))
     machine = replace(machine, ratio_shrinkage=float(np.clip(slope, _PRIOR_SLOPE, 1)))
     predicted = machine.targets(terms)
-    errors = [_errors(predicted[rows], targets[rows], logs[rows], 1.0) for rows in suites]
+    errors = [_errors(predicted[rows], targets[rows], 1.0) for rows in suites]
     half = np.quantile([np.interp(INTERVAL, LEVELS, each.ratio) for each in errors], INTERVAL)
     # suites' times do not count transfers as launches do, so only their ratios show the machine model's errors
     return machine, Errors(half * LEVELS / INTERVAL, np.full(len(table.devices), half), 1.0, _SHARPNESS)

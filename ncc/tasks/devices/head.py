@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from msgspec import Meta
@@ -58,24 +58,17 @@ _DECAY = 10.0
 MAX_STANDARD = 5.0
 
 
-class _Term(NamedTuple):
-    """variance × exp(-distance / length) over some of a process's columns."""
-
-    columns: Ints
-    variance: float
-    length: float
-
-
-_OPCODES = _Term(OPCODE_COLUMNS, 1.0, 1.0)
+_OPCODES = (OPCODE_COLUMNS, 1.0, 1.0)
 _CODE_AND_LAUNCH = np.r_[0 : CODE.stop, LAUNCH[LAUNCH >= NUM_PUBLISHED]]
-COVARIANCES: Mapping[str, tuple[Ints, tuple[_Term, ...]]] = {
-    "code": (np.arange(CODE.stop), (_Term(PROFILE_COLUMNS, 1.0, 2.0), _OPCODES)),
-    "launch": (
-        _CODE_AND_LAUNCH,
-        (_Term(np.flatnonzero(np.isin(_CODE_AND_LAUNCH, LAUNCH)), 2.0, 3.0), _OPCODES),
-    ),
+_WORK = np.flatnonzero(np.isin(_CODE_AND_LAUNCH, LAUNCH))
+COVARIANCES: Mapping[str, tuple[Ints, tuple[tuple[Ints, float, float], ...]]] = {
+    "code": (np.arange(CODE.stop), ((PROFILE_COLUMNS, 1.0, 2.0), _OPCODES)),
+    "launch": (_CODE_AND_LAUNCH, ((_WORK, 2.0, 3.0), _OPCODES)),
 }
-"""Name → columns that a process reads, and terms of its covariance: work at any launch or at this one, and opcodes."""
+"""Name → columns that a process reads, and terms: variance × exp(-distance / length) over some of these columns.
+
+Terms are work at any launch or at this one, and opcodes.
+"""
 
 
 def compress_ratio(ratio: Floats) -> Floats:
@@ -130,8 +123,8 @@ class GaussianProcess:
 def covariance_of(a: Floats, b: Floats, name: str = "code") -> Floats:
     """(n, m) float64 between standardized rows."""
     terms = (
-        term.variance * np.exp(-scaled_distances(a[:, term.columns], b[:, term.columns]) / term.length)
-        for term in COVARIANCES[name][1]
+        variance * np.exp(-scaled_distances(a[:, columns], b[:, columns]) / length)
+        for columns, variance, length in COVARIANCES[name][1]
     )
     return sum(terms, start=np.zeros((len(a), len(b))))
 
