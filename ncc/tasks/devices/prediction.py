@@ -372,7 +372,7 @@ def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> 
 @naming_extras()
 def _draw_curve(curve: DeviceCurve, axes: "Axes") -> None:
     """Draw a curve with its interval, crossovers and what training saw."""
-    from matplotlib.ticker import LogLocator, NullLocator
+    from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
     sizes = curve.transfer_bytes
     axes.fill_between(sizes, curve.low, curve.high, color=_GPU, alpha=0.15, linewidth=0, label="80% interval")
@@ -392,7 +392,9 @@ def _draw_curve(curve: DeviceCurve, axes: "Axes") -> None:
     for edge, outside in ((curve.seen[0], (sizes[0], curve.seen[0])), (curve.seen[1], (curve.seen[1], sizes[-1]))):
         if sizes[0] < edge < sizes[-1]:
             axes.axvspan(*outside, color="#888888", alpha=0.1, linewidth=0)
-    axes.set_xticks(ticks := _size_ticks(sizes[0], sizes[-1]), map(format_bytes, ticks))
+    few = FixedLocator(np.geomspace(sizes[0], sizes[-1], 3).tolist())
+    axes.xaxis.set_major_locator(LogLocator(2, numticks=8) if sizes[-1] > 16 * sizes[0] else few)
+    axes.xaxis.set_major_formatter(lambda size, _: format_bytes(size))
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if top / bottom < 1e4 else (1,)))
     axes.yaxis.set_major_formatter("{x:g}×")
     for axis in (axes.xaxis, axes.yaxis):
@@ -406,12 +408,3 @@ def _draw_curve(curve: DeviceCurve, axes: "Axes") -> None:
     axes.text(0.995, 0.03, "CPU faster", transform=axes.transAxes, ha="right", va="bottom", color=_CPU, fontsize=9)
     axes.legend(loc="upper left", frameon=False, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _size_ticks(low: float, high: float) -> Floats:
-    """Ticks of an axis of bytes: powers of 2 as far apart as there is room for, at least three."""
-    octaves = np.log2(high / low)
-    if octaves < 4:
-        return np.geomspace(low, high, 3)
-    step = next(step for step in (1, 2, 5, 10, octaves) if octaves / step <= 8)
-    return 2.0 ** np.arange(np.ceil(np.log2(low) / step) * step, np.log2(high) + 1e-9, step)
