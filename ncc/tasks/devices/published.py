@@ -101,8 +101,8 @@ def load_legacy_ir(folder: Folder = None) -> dict[str, bytes]:
 def legacy_features(names: Sequence[str], embedding: Embedding, folder: Folder = None) -> KernelFeatures:
     """Describe the kernel of every file of the legacy IR, names repeated as often as they are given."""
     legacy = load_legacy_ir(folder)
-    modules = {name: read_module(legacy[name], name=name, abstraction=embedding.abstraction) for name in set(names)}
-    known = {name: _features(module, embedding) for name, module in modules.items()}
+    modules = ((name, read_module(legacy[name], name=name, abstraction=embedding.abstraction)) for name in set(names))
+    known = {name: _features(module, embedding) for name, module in modules}
     return KernelFeatures.joined([known[name] for name in names])
 
 

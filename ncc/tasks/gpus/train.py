@@ -147,11 +147,10 @@ def measured_launches(
     progress: Callable[[str], None] | None = None,
 ) -> Launches:
     """Compile and count the launches of a table, with and without the program's own arguments if they are known."""
-    by_source: dict[str, list[MeasuredLaunch]] = {}
-    for launch in table:
-        by_source.setdefault(launch.source, []).append(launch)
+    names = sorted({launch.source for launch in table})
     rows: list[tuple[MeasuredLaunch, bool, dict[str, float]]] = []
-    for index, (name, launches) in enumerate(sorted(by_source.items()), 1):
+    for index, name in enumerate(names, 1):
+        launches = [launch for launch in table if launch.source == name]
         source, before = folder / name, len(rows)
         own = options or make_options(source if source.is_dir() else source.parent)
         modules = list(program_modules(source, own))
@@ -165,7 +164,7 @@ def measured_launches(
                 rows += [(launch, with_args, seen[key])] if seen[key] else []
         if progress:
             kernels = sum(not with_args for _, with_args, _ in rows[before:])
-            progress(f"{index}/{len(by_source)} {name or folder}: {kernels} of {len(launches)} launches read")
+            progress(f"{index}/{len(names)} {name or folder}: {kernels} of {len(launches)} launches read")
     if not rows:
         raise InputError(f"{folder}: no source there that compiles has a kernel of the table")
     measured = [launch for launch, *_ in rows]
