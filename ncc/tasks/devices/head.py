@@ -220,8 +220,8 @@ class Expert:
 
     source: str
     model: TimesModel  # predicts targets; see `log_times`
-    names: Annotated[tuple[str, ...], Meta(min_length=1), DISTINCT]
-    code: Annotated[Floats, Stored("f2", _MAX_VALUE)]  # (kernels, k) float64 of what they do
+    names: Annotated[tuple[str, ...], Meta(min_length=1)]  # of the kernel of each row of code
+    code: Annotated[Floats, Stored("f2", _MAX_VALUE)]  # (n, k) float64 of what they do, for each compiler
     low: Annotated[Floats, Stored(bound=_MAX_LOG)]  # (3,) float64 ends of the logarithms of the sizes in training
     high: Annotated[Floats, Stored(bound=_MAX_LOG)]
     errors_in_domain: Errors  # on kernels held out
@@ -318,7 +318,7 @@ class TimesHead:
             raise InputError("a model reads statements, but no embedding is named")
 
     def __repr__(self) -> str:
-        kernels = sum(len(expert.names) for expert in self.experts)
+        kernels = sum(len({*expert.names}) for expert in self.experts)
         return f"TimesHead({self.platform!r}: {', '.join(self.devices)}; {kernels} kernels measured)"
 
     @property
@@ -377,6 +377,7 @@ class TimesHead:
         if sure >= 0.5 + INTERVAL / 2:
             ends = (max(ends[0], 0.0), ends[1]) if ratio > 0 else (ends[0], min(ends[1], 0.0))
         devices = self.devices[0], self.devices[1 + int(targets[1:].argmax())]
+        order = np.argsort(distances, kind="stable").tolist()
         return DevicePrediction(
             device=devices[ratio > 0],
             confidence=sure,
@@ -386,7 +387,7 @@ class TimesHead:
             times_ms=times,
             familiar=familiar,
             distance=distance,
-            nearest=tuple(expert.names[row] for row in np.argsort(distances, kind="stable")[:_NUM_NEAREST]),
+            nearest=tuple(dict.fromkeys(expert.names[row] for row in order))[:_NUM_NEAREST],
             devices=devices,
         )
 
