@@ -1,12 +1,11 @@
 """Model files: a card of versioned JSON that knows the hash of its tensors in safetensors, read within bounds."""
 
-import errno
 import hashlib
 import json
 import math
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError
+from ncc.system.files.reading import open_input
 from ncc.system.files.writing import folder_lock, write_atomically
-from ncc.system.sandbox.limits import input_limit, refuse_size
+from ncc.system.sandbox.limits import input_limit
 
 _HASH = "tensors_sha256"
 _KINDS = {"F16": "f", "F32": "f", "F64": "f", "BOOL": "b"} | {
@@ -25,24 +25,19 @@ _KINDS = {"F16": "f", "F32": "f", "F64": "f", "BOOL": "b"} | {
 
 
 @contextmanager
-def _asset_errors(path: Path) -> Iterator[None]:
-    """Raise `AssetError` for what is wrong with a file, and for devices and pipes, which may never end."""
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    """Open a file that ncc wrote; `AssetError` if it is missing, too large, or a pipe or a device."""
     try:
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # opening a folder raises a better error
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-        yield
-    except OSError as error:
-        raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
+        with open_input(path) as file:
+            yield file
     except InputError as error:
         raise AssetError(str(error)) from error
 
 
 def read_whole(path: Path) -> bytes:
     """Read a file that ncc wrote, after a look at its size."""
-    with _asset_errors(path):
-        refuse_size(str(path), path.stat().st_size)
-        return path.read_bytes()
+    with _opened(path) as file:
+        return file.read()
 
 
 def read_json(path: Path, format_version: int) -> dict[str, Any]:
@@ -82,10 +77,8 @@ def read_model(
     """Read card and tensors that `write_model` wrote; arguments are those of `read_tensors`."""
     card = read_json(folder / f"{stem}.json", format_version)
     path = folder / f"{stem}.safetensors"
-    with _asset_errors(path):
-        refuse_size(str(path), path.stat().st_size)
     tensors = read_tensors(path, names, kinds=kinds, max_bytes=max_bytes or input_limit() // 8)
-    with path.open("rb") as file:
+    with _opened(path) as file:
         if card.get(_HASH) not in (None, hashlib.file_digest(file, "sha256").hexdigest()):
             raise AssetError(f"{path}: doesn't match {stem}.json; saving was interrupted, or the file was changed")
     return card, tensors
@@ -99,7 +92,9 @@ def read_tensors(
 
     rest_bytes = max_bytes or input_limit()
     try:
-        with _asset_errors(path), safe_open(path, framework="numpy") as file:
+        if path.exists() and not path.is_file():
+            raise AssetError(f"{path}: is not a regular file")
+        with safe_open(path, framework="numpy") as file:
             present = list(file.keys())
             if missing := [name for name in names or () if name not in present]:
                 lacking = ", ".join(missing)
@@ -114,5 +109,7 @@ def read_tensors(
                 if rest_bytes < 0:
                     raise AssetError(f"{path}: {name!r:.80} is too large, of shape {shape}; raise NCC_INPUT_GB")
             return {name: np.asarray(file.get_tensor(name)) for name in wanted}
+    except OSError as error:
+        raise AssetError(f"{path}: can't be read: {error.strerror or error}") from error
     except (SafetensorError, TypeError, ValueError) as error:
         raise AssetError(f"{path}: not a safetensors file ({error}); the file is damaged") from error

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -33,8 +34,7 @@ class InputFile:
     def __fspath__(self) -> str:
         return self.path
 
-    def __str__(self) -> str:
-        return self.path
+    __str__ = __fspath__
 
 
 def read_input(
@@ -52,7 +52,7 @@ def read_input(
 @contextmanager
 def open_input(
     path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, may_be_pipe: bool = False
-) -> Iterator[BinaryIO]:
+) -> Iterator[BufferedReader]:
     """Open a file that must lie in a folder, if one is given, and check what was opened, as links may change."""
     name = os.fspath(path)
     try:
