@@ -43,7 +43,7 @@ class Target:
 
 
 _MODULES = {
-    "ir": ("ll", "ll-described", "bc"),
+    "ir": ("ll", "ll-described", "ar", "bc"),
     "models": ("embedding", "mapper", "coarsening", "classifier", "predict-device", "predict-coarsening"),
     "counts": ("counts", "merge", "report"),
     "database": ("database",),

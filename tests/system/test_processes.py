@@ -38,6 +38,11 @@ def _python(code: str) -> list[str]:
     return python_command(f"exec({code!r})")
 
 
+def _close(process: WatchedProcess) -> None:
+    assert process.process.stdin
+    process.process.stdin.close()
+
+
 def test_messages_go_there_and_back_whatever_is_printed():
     message = b"\0\xff\n" * 300_000  # more than a pipe holds
     with WatchedProcess(_python(f"{ECHO}print('noise'); parent.send(m[::-1])")) as process:
@@ -46,7 +51,7 @@ def test_messages_go_there_and_back_whatever_is_printed():
             process.send(sent, _soon())
             assert process.receive(_soon()) == sent[::-1]
             assert process.messages() == b"noise\n"
-        process.process.stdin.close()
+        _close(process)
         assert process.wait(60)
         assert process.end() == 0
         assert process.messages() == b"noise\n"
@@ -59,7 +64,7 @@ def test_who_is_leaving_is_not_torn_out_of_it(told):
         process.send(b"x", _soon())
         assert process.receive(_soon()) == b"x"
         if told == "by its pipe":
-            process.process.stdin.close()
+            _close(process)
         else:
             process.process.terminate()
         _wait(process.num_message_bytes)

@@ -11,7 +11,7 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, CompileError, InputError, OutputError
-from tests.rooms import IndexCard, Store, content_hash, search_store, source_lines
+from tests.rooms import IndexCard, Pool, Store, content_hash, search_store, source_lines
 from tests.rooms import search_build as build
 from tests.support.refuses import refuses
 from tests.tasks.search.conftest import FIND, SUM
@@ -118,7 +118,7 @@ def test_only_what_changed_is_read_again(code, tmp_path, monkeypatch):
             seen.extend(Path(file).name for file in batch.items)
             list(batch.run({}))
 
-    monkeypatch.setattr(build.Pool, "run", run_here)
+    monkeypatch.setattr(Pool, "run", run_here)
     again = ncc.index(code, folder)
     assert seen == ["b.c", "c.c"]
     assert _names(again) == ["added", "changed", "find", "first_sum"]
