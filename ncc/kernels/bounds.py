@@ -154,18 +154,16 @@ def _critical_path_cycles(execution: Execution) -> float:
 
 def _recurrence(execution: Execution, loop: Loop) -> float:
     """Cycles that a trip of a loop waits for what the last one hands on."""
-    certain, headers = execution.guaranteed_runs, {loop.header for loop in execution.nest}
-    times = certain[loop.header]
-    always = [block for block in sorted(loop.blocks) if block in certain and (certain[block] >= times).all()]
-    body = [inst for block in always for inst in execution.blocks[block]]
-    fused = {node for inst in body if inst.opcode in ("fadd", "fsub") for node in inst.operands}
-    steps = []
-    for inst in body:
+    certain = execution.guaranteed_runs
+    always = (block for block in sorted(loop.blocks) if block in certain)
+    always = (block for block in always if (certain[block] >= certain[loop.header]).all())
+    statements = [inst for block in always for inst in execution.blocks[block]]
+    fused = {node for inst in statements if inst.opcode in ("fadd", "fsub") for node in inst.operands}
+    body = []
+    for inst in statements:
         kind = inst.opcode
         if kind == "call":
             kind = "fused" if inst.builtin in _FUSED else "special" if "special" in inst.work else ""
         is_folded = kind == "fmul" and inst.result in fused
-        if inst.result >= 0 and not (kind == "phi" and inst.block in headers):
-            steps.append((inst, 0.0 if is_folded else _LATENCY.get(kind, 0.0)))
-    phis = (inst for inst in execution.blocks[loop.header] if inst.opcode == "phi")
-    return max((recurrence_latency(steps, phi) for phi in phis), default=0.0)
+        body.append((inst, 0.0 if is_folded else _LATENCY.get(kind, 0.0)))
+    return recurrence_latency(body, loop.header, {each.header for each in execution.nest})

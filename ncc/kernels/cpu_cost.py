@@ -7,7 +7,7 @@ other loops, or calls what can't. Cycles are those of usual processors, see Fog'
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import NamedTuple
 
@@ -72,86 +72,70 @@ def cpu_cycles(work: Work) -> Floats:
         statement = counted.instruction.statement
         of_function = weights[int(np.searchsorted(module.function_start, statement, side="right")) - 1]
         of_function[statement] = of_function.get(statement, 0.0) + counted.weight
-    functions = [_Function(module, function, of_function) for function, of_function in weights.items()]
     total: defaultdict[str, float] = defaultdict(float)
-    for part in functions:
-        for kind, amount in part.amounts.items():
+    for function, of_function in weights.items():
+        for kind, amount in _count_function(module, function, of_function).items():
             total[kind] += amount
-        total["cycles"] += part.loop_cycles
-    if all(part.is_vectorizable for part in functions):
-        total["packed"] = sum(part.straight_line for part in functions)
+    if not total["loops"] and _ONE_BY_ONE.isdisjoint(total):
+        total["packed"] = total["straight_line"]
     else:
-        total["cycles"] += sum(part.straight_line_cycles for part in functions)
+        total["cycles"] += total["straight_line_cycles"]
     return np.array([total[kind] for kind in CYCLE_KINDS])
 
 
-class _Function:
-    """A function whose statements run so often; statements that are not named cost nothing."""
-
-    def __init__(self, module: Module, function: int, weights: dict[int, float]) -> None:
-        self.steps_left = _MAX_STEPS
-        self.blocks: defaultdict[int, list[tuple[Instruction, _Operation]]] = defaultdict(list)
-        for inst in decode(module, function):
-            self.blocks[inst.block].append((inst, _operation(inst) if inst.statement in weights else _NOTHING))
-        nest = sorted(find_loops(module, function), key=lambda loop: len(loop.blocks))
-        self.headers = {loop.header for loop in nest}
-        loops = self._rolled(nest)
-        innermost = {block: loop.header for loop in reversed(loops) for block in loop.blocks}
-        self.amounts: defaultdict[str, float] = defaultdict(float)
-        self.straight_line = self.straight_line_cycles = 0.0
-        issued: defaultdict[int, float] = defaultdict(float)
-        runs: dict[int, float] = {}
-        for inst, operation in chain.from_iterable(self.blocks.values()):
-            if inst.statement not in weights:
-                continue
-            weight = runs[inst.block] = weights[inst.statement]
-            self.amounts[operation.kind] += weight * inst.lanes
-            if inst.block in innermost:
-                issued[innermost[inst.block]] += weight * operation.issue_cycles
-            else:
-                self.straight_line += weight * (operation.issue_cycles > 0)
-                self.straight_line_cycles += weight * operation.issue_cycles
-        self.is_vectorizable = not loops and _ONE_BY_ONE.isdisjoint(self.amounts)
-        self.loop_cycles = sum(
-            max(runs.get(loop.header, 0.0) * self._recurrence(loop), issued[loop.header]) for loop in loops
-        )
-
-    def _rolled(self, nest: list[Loop]) -> list[Loop]:
-        """Loops that are not unrolled, inner ones first."""
-        rolled: dict[int, Loop] = {}  # by header
-        for loop in nest:
-            size = sum(operation.issue_cycles > 0 for block in loop.blocks for _, operation in self.blocks[block])
-            trips = loop.trip_count or np.inf
-            is_unrolled = trips <= _MAX_UNROLLED_TRIPS and trips * size <= _MAX_UNROLLED
-            if not is_unrolled or not loop.blocks.isdisjoint(rolled):
-                rolled[loop.header] = loop
-        barriers = {block for block, pairs in self.blocks.items() if any(each.kind == "barrier" for _, each in pairs)}
-        return [loop for loop in rolled.values() if loop.blocks.isdisjoint(barriers)]
-
-    def _recurrence(self, loop: Loop) -> float:
-        """Longest chain of latencies from a value that an iteration is handed to what it hands on; at least 1."""
-        longest = 1.0
-        steps = [
-            (inst, operation.latency)
-            for block in sorted(loop.blocks)
-            for inst, operation in self.blocks[block]
-            if inst.result >= 0 and not (block in self.headers and inst.opcode == "phi")
-        ]
-        for phi in (inst for inst, _ in self.blocks[loop.header] if inst.opcode == "phi"):
-            self.steps_left -= len(steps)
-            if self.steps_left >= 0:
-                longest = max(longest, recurrence_latency(steps, phi))
-        return longest
+def _count_function(module: Module, function: int, weights: dict[int, float]) -> dict[str, float]:
+    """Amounts by kind of a function whose statements run so often; those that are not named cost nothing."""
+    blocks: defaultdict[int, list[tuple[Instruction, _Operation]]] = defaultdict(list)
+    for inst in decode(module, function):
+        blocks[inst.block].append((inst, _operation(inst) if inst.statement in weights else _NOTHING))
+    nest = sorted(find_loops(module, function), key=lambda loop: len(loop.blocks))
+    headers = {loop.header for loop in nest}
+    rolled: dict[int, Loop] = {}  # by header: those that are not unrolled, inner ones first
+    for loop in nest:
+        size = sum(operation.issue_cycles > 0 for block in loop.blocks for _, operation in blocks[block])
+        trips = loop.trip_count or np.inf
+        is_unrolled = trips <= _MAX_UNROLLED_TRIPS and trips * size <= _MAX_UNROLLED
+        if not is_unrolled or not loop.blocks.isdisjoint(rolled):
+            rolled[loop.header] = loop
+    barriers = {block for block, pairs in blocks.items() if any(each.kind == "barrier" for _, each in pairs)}
+    loops = [loop for loop in rolled.values() if loop.blocks.isdisjoint(barriers)]
+    innermost = {block: loop.header for loop in reversed(loops) for block in loop.blocks}
+    amounts: defaultdict[str, float] = defaultdict(float, loops=len(loops))
+    issued: defaultdict[int, float] = defaultdict(float)
+    runs: dict[int, float] = {}
+    for inst, operation in chain.from_iterable(blocks.values()):
+        if inst.statement not in weights:
+            continue
+        weight = runs[inst.block] = weights[inst.statement]
+        amounts[operation.kind] += weight * inst.lanes
+        if inst.block in innermost:
+            issued[innermost[inst.block]] += weight * operation.issue_cycles
+        else:
+            amounts["straight_line"] += weight * (operation.issue_cycles > 0)
+            amounts["straight_line_cycles"] += weight * operation.issue_cycles
+    for loop in loops:
+        body = [(inst, each.latency) for block in sorted(loop.blocks) for inst, each in blocks[block]]
+        waits = runs.get(loop.header, 0.0) * max(recurrence_latency(body, loop.header, headers), 1.0)
+        amounts["cycles"] += max(waits, issued[loop.header])
+    return amounts
 
 
-def recurrence_latency(steps: Sequence[tuple[Instruction, float]], phi: Instruction) -> float:
-    """Longest chain of steps, statements with latencies, from a loop's phi back to itself; 0 if nothing leads there."""
-    reached = {phi.result: 0.0}
-    for inst, latency in steps:
-        before = [reached[node] for node in inst.operands if node in reached]
-        if before:
-            reached[inst.result] = max(before) + latency
-    return max([0.0, *(reached[node] for node in phi.operands if node in reached)])
+def recurrence_latency(body: Iterable[tuple[Instruction, float]], header: int, headers: Collection[int]) -> float:
+    """Longest chain of a loop's statements with latencies from a phi of its header back to itself; 0 if none is."""
+    phis, steps, longest = [], [], 0.0
+    for inst, latency in body:
+        if inst.opcode != "phi" or inst.block not in headers:
+            steps += [(inst, latency)] if inst.result >= 0 else []
+        elif inst.block == header:
+            phis.append(inst)
+    for phi in phis[: _MAX_STEPS // (len(headers) * max(len(steps), 1))]:
+        reached = {phi.result: 0.0}
+        for inst, latency in steps:
+            before = [reached[node] for node in inst.operands if node in reached]
+            if before:
+                reached[inst.result] = max(before) + latency
+        longest = max([longest, *(reached[node] for node in phi.operands if node in reached)])
+    return longest
 
 
 def _operation(inst: Instruction) -> _Operation:
