@@ -298,36 +298,30 @@ def access_pattern(stride: float, num_bytes: float) -> str:
     return "strided" if abs(stride) <= 16 * num_bytes else "far"
 
 
-class PointerSpaces:
-    """Memory that a function's pointers point into, by node; that of its arguments if it is known."""
+def find_space(module: Module, spaces: dict[int, str], pointer: int, number: str = "") -> str:
+    """Memory by the number that a pointer's type names, or by where it comes from; spaces, by node, are added to."""
+    if number and int(number[:9]) in _SPACE_OF_NUMBER:
+        return _SPACE_OF_NUMBER[int(number[:9])]
+    if pointer not in spaces:
+        found = (spaces.get(node) or _first_space(module, node) for node in pointer_sources(module, pointer))
+        spaces[pointer] = next(filter(None, found), "global")
+    return spaces[pointer]
 
-    def __init__(self, module: Module, arguments: dict[int, str]) -> None:
-        self.module = module
-        self._spaces = dict(arguments)
 
-    def find(self, pointer: int, number: str = "") -> str:
-        """Memory by the number that the pointer's type names, or by where the pointer comes from."""
-        if number and int(number[:9]) in _SPACE_OF_NUMBER:
-            return _SPACE_OF_NUMBER[int(number[:9])]
-        if pointer not in self._spaces:
-            spaces = (self._spaces.get(node) or self._space(node) for node in pointer_sources(self.module, pointer))
-            self._spaces[pointer] = next(filter(None, spaces), "global")
-        return self._spaces[pointer]
-
-    def _space(self, node: int) -> str:
-        """Memory that a pointer starts in; empty if it is made of others."""
-        if self.module.node_kind[node] == NodeKind.GLOBAL:
-            # local arrays become globals, and where the target has one memory only, constant ones as well
-            match = _GLOBAL.search(self.module.global_source(node))
-            number = re.search(r"addrspace\((\d{1,9})\)", match[1]) if match else None
-            if number:
-                return _SPACE_OF_NUMBER.get(int(number[1]), "constant")
-            return "constant" if match and match[2] else "local"
-        inst = definition(self.module, node)
-        if not inst or inst.opcode not in _POINTER_STEPS:
-            return "private" if inst and inst.opcode == "alloca" else "global"
-        match = _CAST_FROM.search(inst.text)
-        return _SPACE_OF_NUMBER.get(int(match[1][:9]), "") if match else ""
+def _first_space(module: Module, node: int) -> str:
+    """Memory that a pointer starts in; empty if it is made of others."""
+    if module.node_kind[node] == NodeKind.GLOBAL:
+        # local arrays become globals, and where the target has one memory only, constant ones as well
+        match = _GLOBAL.search(module.global_source(node))
+        number = re.search(r"addrspace\((\d{1,9})\)", match[1]) if match else None
+        if number:
+            return _SPACE_OF_NUMBER.get(int(number[1]), "constant")
+        return "constant" if match and match[2] else "local"
+    inst = definition(module, node)
+    if not inst or inst.opcode not in _POINTER_STEPS:
+        return "private" if inst and inst.opcode == "alloca" else "global"
+    match = _CAST_FROM.search(inst.text)
+    return _SPACE_OF_NUMBER.get(int(match[1][:9]), "") if match else ""
 
 
 def pointer_sources(module: Module, pointer: int) -> Iterator[int]:
@@ -350,7 +344,7 @@ def base_argument(module: Module, pointer: int, arguments: Sequence[int]) -> int
     return next((arguments.index(node) for node in sources if node in arguments), -1)
 
 
-def accesses_of(inst: Instruction, stride: Floats, spaces: PointerSpaces) -> list[Access]:
+def accesses_of(inst: Instruction, stride: Floats, spaces: dict[int, str]) -> list[Access]:
     """Memory that an operation or a call without a body accesses, by `thread_strides`, (num_nodes,) float64."""
     if inst.variable or inst.opcode not in _ACCESSING or inst.called_function >= 0:
         return []
@@ -380,5 +374,7 @@ def accesses_of(inst: Instruction, stride: Floats, spaces: PointerSpaces) -> lis
     accesses = []
     for kind, pointer, number in accessed_by:
         distance = _add_strides(float(stride[pointer]), float(stride[offset]) * num_bytes)
-        accesses.append(Access(kind, pointer, spaces.find(pointer, number), num_bytes, distance, count))
+        accesses.append(
+            Access(kind, pointer, find_space(inst.module, spaces, pointer, number), num_bytes, distance, count)
+        )
     return accesses

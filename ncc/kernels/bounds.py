@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ncc.arrays import Floats
-from ncc.kernels.addresses import PointerSpaces, accesses_of, argument_spaces
+from ncc.kernels.addresses import accesses_of, argument_spaces
 from ncc.kernels.control_flow import Loop
 from ncc.kernels.cpu_cost import recurrence_latency
 from ncc.kernels.execution import Execution
@@ -57,7 +57,7 @@ def work_lower_bound(execution: Execution) -> WorkBound:
     module, kernel, threads = execution.module, execution.function, execution.threads
     moved: dict[str, defaultdict[int, float]] = {"load": defaultdict(float), "store": defaultdict(float)}
     flops: defaultdict[str, float] = defaultdict(float)
-    spaces, strides = PointerSpaces(module, argument_spaces(module, kernel)), np.zeros(module.num_nodes + 1)
+    spaces, strides = argument_spaces(module, kernel), np.zeros(module.num_nodes + 1)
     for block, times in sorted(execution.guaranteed_runs.items()):
         runs = float(times @ threads.weight) * threads.launch.num_threads
         for inst in execution.blocks[block]:

@@ -20,10 +20,10 @@ from ncc.kernels.addresses import (
     PATTERNS,
     SPACES,
     Access,
-    PointerSpaces,
     access_pattern,
     accesses_of,
     argument_spaces,
+    find_space,
     thread_strides,
 )
 from ncc.kernels.control_flow import Loop, find_loops, loops_around
@@ -211,7 +211,7 @@ def _count_call(module: Module, call: _Call, keep_clamped_strides: bool) -> list
     if call.caller and (execution := call.caller[0].execution):
         call.execution = Execution(module, call.function, execution.threads, call.values)
     stride = thread_strides(module, call.function, call.strides, keep_clamped_strides)
-    spaces, calls, body = PointerSpaces(module, call.spaces), list[_Call](), decode(module, call.function)
+    calls, body = list[_Call](), decode(module, call.function)
     around = loops_around(module, call.function)
     call.structure = {
         "loops": len(find_loops(module, call.function)),
@@ -224,9 +224,9 @@ def _count_call(module: Module, call: _Call, keep_clamped_strides: bool) -> list
         runs = _product(around[inst.block], DEFAULT_TRIP_COUNT)
         frequency = call.execution.block_frequency.get(inst.block, 0.0) if call.execution else runs
         weight = min(call.weight * frequency, _MAX_WEIGHT)
-        accesses = accesses_of(inst, stride, spaces)
+        accesses = accesses_of(inst, stride, call.spaces)
         is_divergent = "branch" in inst.work and bool(stride[inst.operands[0]] != 0)
-        amounts = list(_card_operations(inst, stride, spaces, moved)) if call.execution else []
+        amounts = list(_card_operations(inst, accesses, moved)) if call.execution else []
         if call.execution and inst.opcode == "call" and inst.called_function < 0 and not accesses:
             amounts += [(TENSOR_KIND, 1.0)] if _TENSOR.search(inst.callee or inst.source) else []
         amounts += _access_amounts(accesses)
@@ -234,7 +234,7 @@ def _count_call(module: Module, call: _Call, keep_clamped_strides: bool) -> list
             formal = module.operands(int(module.function_start[inst.called_function]))
             pairs = [(node, value) for node, value in zip(formal, inst.arguments, strict=False) if value >= 0]
             strides = {node: float(stride[value]) for node, value in pairs}
-            pointed = {node: spaces.find(value) for node, value in pairs}
+            pointed = {node: find_space(module, call.spaces, value) for node, value in pairs}
             values = dict(zip(formal, call.execution.argument_values(inst), strict=False)) if call.execution else {}
             caller = call, inst.statement
             calls.append(_Call(inst.called_function, weight, strides, pointed, values, caller, call.depth + 1))
@@ -245,13 +245,11 @@ def _count_call(module: Module, call: _Call, keep_clamped_strides: bool) -> list
     return calls
 
 
-def _card_operations(
-    inst: Instruction, stride: Floats, spaces: PointerSpaces, moved: set[int]
-) -> Iterator[tuple[str, float]]:
+def _card_operations(inst: Instruction, accesses: list[Access], moved: set[int]) -> Iterator[tuple[str, float]]:
     """Floating-point and integer operations as the card counts them."""
-    if inst.opcode == "atomicrmw" and " fadd " in inst.source and spaces.find(inst.operands[0]) == "local":
+    if inst.opcode == "atomicrmw" and " fadd " in inst.source and accesses[0].space == "local":
         precision = "double" if "double" in inst.source else "single"  # a loop of additions until one is first
-        yield f"{precision}_flops", _TRIES if stride[inst.operands[0]] == 0 else 1.0
+        yield f"{precision}_flops", _TRIES if accesses[0].stride == 0 else 1.0
         return
     if inst.opcode != "fneg" or inst.result in moved:
         for precision, amount in flops_of(inst).items():
