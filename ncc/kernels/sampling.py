@@ -96,11 +96,8 @@ class _Axis:
         if between < 1:
             self.is_exact = False
             return False
-        more = [
-            np.linspace(self.points[at], self.points[at + 1], between + 2).astype(np.int64)
-            for at in np.flatnonzero(self.open)
-        ]
-        self.points = np.unique(np.concatenate([self.points, *more]))
+        more = np.linspace(self.points[:-1][self.open], self.points[1:][self.open], between + 2)
+        self.points = np.union1d(self.points, more.astype(np.int64))
         return True
 
     def prune(self) -> None:
