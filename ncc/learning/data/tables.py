@@ -2,11 +2,10 @@
 
 import csv
 import io
-import itertools
+import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +15,13 @@ from ncc.system.files.reading import open_input
 from ncc.system.sandbox.limits import input_limit, memory_limit
 from ncc.system.workers.pool import Pool
 
-if TYPE_CHECKING:
-    import pyarrow
-
 _MAX_BYTES = 2**26
 """Of a file, and of the cells that are used; a hundred thousand launches take a fourth."""
 _MAX_ROWS = 2**17
 _MAX_COLUMNS = 2**8
 _BATCH_ROWS = 2**7
 """Rows of Parquet that are made before their letters are counted."""
+_PLAIN_TYPE = r"(?:dictionary<values=)?(?:large_)?string\b.*|u?int\d+|halffloat|float|double|bool|null"
 _READ_SECONDS = 60.0
 _MAX_SHOWN = 20
 """Columns that a message names."""
@@ -71,17 +68,9 @@ def csv_rows(
     try:
         reader = csv.reader(lines)
         header = next(reader, [])
-        _check_columns(path, required, header)
-        positions = {name: header.index(name) for name in (*required, *optional) if name in header}
-        rows: list[dict[str, str]] = []
-        for row in itertools.islice(filter(None, reader), _MAX_ROWS + 1):
-            if len(row) < len(header):
-                raise DataError(f"{path}: row {len(rows)} (from 0): too few cells")
-            rows.append({name: row[position] for name, position in positions.items()})
+        return _rows(path, header, filter(None, reader), _check_columns(path, header, required, optional))
     except csv.Error as error:
         raise DataError(f"{path}: can't be read as a table ({error})") from error
-    _check_size(path, len(rows))
-    return rows
 
 
 def _parquet_rows(path: Path, required: Sequence[str], optional: Sequence[str]) -> list[dict[str, str]]:
@@ -90,52 +79,35 @@ def _parquet_rows(path: Path, required: Sequence[str], optional: Sequence[str]) 
 
     try:
         with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(_read(path))) as file:
-            schema = file.schema_arrow
-            _check_columns(path, required, schema.names)
-            _check_size(path, file.metadata.num_rows)
-            names = [name for name in dict.fromkeys((*required, *optional)) if name in schema.names]
+            names = _check_columns(path, file.schema_arrow.names, required, optional)
             for name in names:
-                _check_type(path, schema.field(name))
+                kind = str(file.schema_arrow.field(name).type)
+                if not re.fullmatch(_PLAIN_TYPE, kind):
+                    raise DataError(f"{path}: column {name} has {kind:.60}; expected text or numbers")
             batches = file.iter_batches(_BATCH_ROWS, columns=names, use_threads=False)
-            return list(_batch_rows(path, batches))
+            rows = (row for batch in batches for row in zip(*(batch[name].to_pylist() for name in names), strict=True))
+            return _rows(path, names, (["" if cell is None else str(cell) for cell in row] for row in rows), names)
     except (OSError, pyarrow.ArrowException) as error:
         raise DataError(f"{path}: can't be read as a table ({error!s:.200})") from error
 
 
-def _batch_rows(path: Path, batches: "Iterable[pyarrow.RecordBatch]") -> Iterator[dict[str, str]]:
-    num_letters = num_rows = 0
-    for batch in batches:
-        num_rows += batch.num_rows
-        _check_size(path, num_rows)
-        for values in batch.to_pylist():
-            row = {name: "" if value is None else str(value) for name, value in values.items()}
-            num_letters += sum(map(len, row.values()))
-            if num_letters > _MAX_BYTES:
-                raise DataError(f"{path}: has more than {_MAX_BYTES:,} letters, too many for a table")
-            yield row
-
-
-def _check_type(path: Path, column: "pyarrow.Field") -> None:
-    from pyarrow import types
-
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    plain = (
-        types.is_string,
-        types.is_large_string,
-        types.is_integer,
-        types.is_floating,
-        types.is_boolean,
-        types.is_null,
-    )
-    if not any(is_kind(kind) for is_kind in plain):
-        raise DataError(f"{path}: column {column.name} has {column.type!s:.60}; expected text or numbers")
-
-
-def _check_size(path: Path, num_rows: int) -> None:
-    if not num_rows:
+def _rows(
+    path: Path, header: Sequence[str], lines: Iterable[Sequence[str]], names: Sequence[str]
+) -> list[dict[str, str]]:
+    """Take the cells of some columns, as many as the bounds allow."""
+    positions = {name: header.index(name) for name in names}
+    rows: list[dict[str, str]] = []
+    num_letters = 0
+    for line in lines:
+        if len(line) < len(header):
+            raise DataError(f"{path}: row {len(rows)} (from 0): too few cells")
+        rows.append({name: line[position] for name, position in positions.items()})
+        num_letters += sum(map(len, rows[-1].values()))
+        if len(rows) > _MAX_ROWS or num_letters > _MAX_BYTES:
+            raise DataError(f"{path}: more than {_MAX_ROWS:,} rows or {_MAX_BYTES:,} letters; split the table")
+    if not rows:
         raise DataError(f"{path}: no rows; expected at least one")
-    if num_rows > _MAX_ROWS:
-        raise DataError(f"{path}: more than {_MAX_ROWS:,} rows; split the table, or take fewer launches of each kernel")
+    return rows
 
 
 def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, max_value: float) -> Floats:
@@ -197,12 +169,14 @@ def _where(path: Path, index: int, rows: Sequence[object]) -> str:
     return f"{path}: row {index} (of {len(rows)}, from 0)"
 
 
-def _check_columns(path: Path, required: Sequence[str], names: Sequence[str]) -> None:
-    if len(names) > _MAX_COLUMNS:
-        raise DataError(f"{path}: {len(names):,} columns; expected at most {_MAX_COLUMNS}")
-    if twice := [name for name in names if names.count(name) > 1]:
+def _check_columns(path: Path, header: Sequence[str], required: Sequence[str], optional: Sequence[str]) -> list[str]:
+    """Return the names of the columns to be read, each once."""
+    if len(header) > _MAX_COLUMNS:
+        raise DataError(f"{path}: {len(header):,} columns; expected at most {_MAX_COLUMNS}")
+    if twice := [name for name in header if header.count(name) > 1]:
         raise DataError(f"{path}: two columns are called {twice[0]!r:.60}; expected different names")
-    if missing := [name for name in required if name not in names]:
-        more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
-        shown = ", ".join(f"{name:.60}" for name in names[:_MAX_SHOWN]) or "none"
+    if missing := [name for name in required if name not in header]:
+        more = f" and {len(header) - _MAX_SHOWN} more" if len(header) > _MAX_SHOWN else ""
+        shown = ", ".join(f"{name:.60}" for name in header[:_MAX_SHOWN]) or "none"
         raise DataError(f"{path}: missing column {', '.join(missing)}; found {shown}{more}")
+    return [name for name in dict.fromkeys((*required, *optional)) if name in header]

@@ -187,7 +187,7 @@ def test_two_parquet_columns_of_one_name_are_refused(folder):
         read_times(folder / "t.parquet")
 
 
-@pytest.mark.parametrize(("letters", "nouns"), [(10**4, ("67,108,864 letters",)), (10**6, ("t.parquet",))])
+@pytest.mark.parametrize(("letters", "nouns"), [(10**4, ("67,108,864 letters", "split")), (10**6, ("t.parquet",))])
 def test_a_small_parquet_does_not_grow(folder, letters, nouns):
     """A dictionary of one long text, which twenty thousand rows name: 200 MB, or 20 GB."""
     texts = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 20_000, "int32"), pyarrow.array(["x" * letters]))
