@@ -3,7 +3,7 @@
 import glob
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,8 @@ from ncc.ir.reader.reader import read_module
 from ncc.system.files.archives import split_member
 from ncc.system.files.reading import STDIN, InputFile, read_input, read_stream, refuse_link_out
 
-# the frontend is imported for source alone
+# the frontend is imported for source alone; os.path takes a name that is too long for one of no file
+# ruff: noqa: PTH110, PTH112, PTH113, PTH207
 
 
 _EXTENSIONS = IR_EXTENSIONS | SOURCE_EXTENSIONS
@@ -49,35 +50,26 @@ def _find(argument: str, kernels: bool) -> list[Input]:
     path = Path(argument)
     if argument == STDIN:
         return [Input(argument)]
-    if _try(path.is_dir):
+    if os.path.isdir(path):
         paths = sorted(Path(parent) / name for parent, _, names in os.walk(path) for name in names)
         paths = [file for file in paths if file.suffix in _EXTENSIONS and (not kernels or _may_hold_kernels(file))]
         kinds = "kernels" if kernels else f"code: {' '.join(sorted(_EXTENSIONS))}"
         nothing = Input(argument, f"{argument}: no file in this folder holds {kinds}")
         return [item for file in paths for item in _files_of(file, path)] or [nothing]
-    if _try(Path(split_member(argument)[0]).exists):  # a pipe is a file; a device is refused when it is read
+    if os.path.exists(split_member(argument)[0]):  # a pipe is a file; a device is refused when it is read
         return _modules(argument)
     if glob.has_magic(argument):
-        matches = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 (absolute patterns too)
+        matches = sorted(glob.glob(argument, recursive=True))  # absolute patterns too
         items = [item for match in matches if Path(match).is_file() for item in _modules(match)]
         return items or [Input(argument, f"{argument}: no file matches this pattern")]
     return [Input(argument, f"{argument}: no such file or folder")]
 
 
-def _try(question: Callable[[], bool]) -> bool:
-    """Ask about a path; False if the system can't look for it, as for a name that is too long."""
-    try:
-        return question()
-    except (OSError, ValueError):
-        return False
-
-
 def _may_hold_kernels(path: Path) -> bool:
     """Return False for host code, of which projects for GPUs have most."""
-    if path.suffix in IR_EXTENSIONS or language_of(path) not in ("c", "c++"):
-        return True
-    with suppress(OSError):  # reading it will say what is wrong
-        return not path.is_file() or re.search(_DEVICE_CODE, path.read_bytes()) is not None
+    with suppress(InputError):  # reading it will say what is wrong
+        is_host = path.suffix not in IR_EXTENSIONS and language_of(path) in ("c", "c++")
+        return not is_host or re.search(_DEVICE_CODE, read_input(path, is_regular=True)) is not None
     return True
 
 
@@ -90,7 +82,7 @@ def _modules(path: str) -> list[Input]:
 
 
 def _files_of(file: Path, folder: Path) -> list[Input]:
-    if _try(file.exists) and not file.is_file():  # which may never end
+    if os.path.exists(file) and not os.path.isfile(file):  # which may never end
         return [Input(str(file), f"{file}: is a pipe or a device, not a file")]
     return [Input(InputFile(module, str(folder))) for module in modules_of(file, folder)]
 
@@ -129,7 +121,7 @@ def load_module(
         is_ir = options.language is None or is_bitcode(source)
     else:
         path = Path(split_member(source)[0])
-        if not _try(path.exists):
+        if not os.path.exists(path):
             raise InputFileError(f"{path}: no such file")
         readable = _folder_of(source)
         if name.endswith(".a"):
@@ -175,7 +167,7 @@ def _open(
 ) -> tuple[str | os.PathLike[str] | bytes, str, CompileOptions]:
     """Return text as bytes, that of streams too, and other paths unchanged; the name; options with the language."""
     if isinstance(source, str):
-        is_code = options.language is not None and ("{" in source or ";" in source) and not _try(Path(source).exists)
+        is_code = options.language is not None and ("{" in source or ";" in source) and not os.path.exists(source)
         source = source.encode() if is_code or "\n" in source else source
     if isinstance(source, bytes):
         return source, "<text>", options
