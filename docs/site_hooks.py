@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
-from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
@@ -35,7 +34,7 @@ import ncc
 import ncc_lab
 from ncc.cli.main import SECTIONS, VerbGroup, app
 from ncc.kernels.measure.table import COLUMNS
-from ncc.verbs.types import Command
+from ncc.verbs.types import Command, load_command
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -246,8 +245,7 @@ def _find(verb: str) -> tuple[Any, Command | None]:
     for word in verb.split():
         assert isinstance(found, VerbGroup), verb
         if place := found.verbs.get(word):
-            definition = resolve_name(place)
-            definition = getattr(definition, "command", definition)
+            definition = load_command(place)
         found = found.get_command(click.Context(found), word)
     assert found is not None, f"there is no command {verb!r}"
     return found, definition

@@ -171,11 +171,7 @@ def eager_option(name: str, text: str, tell: Callable[[click.Context], str], *mo
 
 def _parameters(command: Command, texts: dict[str, str]) -> tuple[list[_Parameter], dict[str, Callable[..., Any]]]:
     """The parameters of a command, and the dataclasses that some of them are fields of."""
-    declared: dict[str, inspect.Parameter] = {}
-    for function in (command.run, *([command.api] if command.api else [])):
-        for parameter in inspect.signature(function).parameters.values():
-            if parameter.kind is not parameter.VAR_KEYWORD:
-                declared.setdefault(parameter.name, parameter)
+    declared = command.parameters
     found: list[_Parameter] = []
     configs: dict[str, Callable[..., Any]] = {}
     for name, parameter in declared.items():

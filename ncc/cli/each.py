@@ -10,34 +10,48 @@ import click
 
 from ncc.cli.printing import failure_reason, print_answer, print_message, without_command
 from ncc.errors import COMMAND_LINE, NccError, UnknownNameError, naming_extras
-from ncc.verbs.types import Each
+from ncc.verbs.types import Command, load_command
 
 if TYPE_CHECKING:
     from ncc.ir.inputs import Input
     from ncc.system.files.summaries import Summary
 
 
-def answer_each(plan: Each) -> None:
-    """Do the work for each input and print its answer; one that fails does not stop the others.
+def answer_each(
+    command: Command, inputs: Sequence[str], *, jobs: int = 1, as_json: bool = False, **options: Any
+) -> None:
+    """Answer for each input and print it; one that fails does not stop the others.
 
     Raises:
         click.exceptions.Exit: With code 1 if an input failed, or 2 if none has the requested name.
     """
     from ncc.ir.inputs import find_inputs
+    from ncc.system.files.reading import is_own_stream
     from ncc.system.files.text import escape_control
+    from ncc.system.workers.pool import ITEM_SECONDS, Pool
 
+    plan, options["as_json"] = command.per_input, as_json
+    assert plan
+    sink = plan.prepare(inputs, options) if plan.prepare else None
+    plan.load(options)  # a message about a model is printed once
+    items = find_inputs(inputs, kernels=plan.kernels)
+    results = Pool(jobs, seconds=ITEM_SECONDS + options["options"].timeout_s).in_order(
+        items,
+        partial(_work_on, place=command.place, options=options),
+        name_of=lambda item: item.name,
+        runs_inline=lambda item: bool(item.error) or is_own_stream(item.source),
+    )
     failures: list[str] = []
     num_unknown = 0
-    inputs = find_inputs(plan.inputs, kernels=plan.kernels)
-    with plan.sink or nullcontext(), closing(_results(plan, inputs)) as done, _progress_bar(len(inputs)) as advance:
-        for item, result in zip(inputs, done, strict=True):
+    with sink or nullcontext(), closing(results), _progress_bar(len(items)) as advance:
+        for item, result in zip(items, results, strict=True):
             answer: dict[str, Any] | Sequence[Summary] | None = None
             shown = item.name, escape_control(item.name, lines=False)
             try:
                 (values, summaries, *rows), warnings = result()
-                if plan.sink:
-                    plan.sink.add(*rows)
-                if plan.as_json:
+                if sink:
+                    sink.add(*rows)
+                if as_json:
                     answer = {"input": item.name, "ok": True, "error": None} | values | warnings
                 else:
                     *others, last = summaries
@@ -47,40 +61,28 @@ def answer_each(plan: Each) -> None:
                 failures.append(reason)
                 num_unknown += isinstance(error, UnknownNameError)
                 print_message(f"ncc: {without_command(reason).replace(*shown)}")
-                if plan.as_json:
+                if as_json:
                     empty = dict.fromkeys(("num_statements", "unknown_rate", *plan.fields))
                     answer = {"input": item.name, "ok": False, "error": reason} | empty
-            if answer is not None and not print_answer(answer, item.name) and not plan.sink:
+            if answer is not None and not print_answer(answer, item.name) and not sink:
                 raise click.exceptions.Exit(0)
             advance()
     if failures:
-        if len(inputs) > 1:
-            is_long = not plan.as_json and any(COMMAND_LINE in reason for reason in failures)
+        if len(items) > 1:
+            is_long = not as_json and any(COMMAND_LINE in reason for reason in failures)
             more = "; --json tells the commands" if is_long else ""
-            print_message(f"ncc: {len(failures)} of {len(inputs)} inputs failed{more}")
-        raise click.exceptions.Exit(2 if num_unknown == len(inputs) else 1)
+            print_message(f"ncc: {len(failures)} of {len(items)} inputs failed{more}")
+        raise click.exceptions.Exit(2 if num_unknown == len(items) else 1)
 
 
-def _results(plan: Each, inputs: "list[Input]") -> Any:
-    from ncc.system.files.reading import is_own_stream
-    from ncc.system.workers.pool import ITEM_SECONDS, Pool
-
-    return Pool(plan.jobs, seconds=ITEM_SECONDS + plan.compile_s).in_order(
-        inputs,
-        partial(_work_on, work=plan.work),
-        name_of=lambda item: item.name,
-        runs_inline=lambda item: bool(item.error) or is_own_stream(item.source),
-    )
-
-
-def _work_on(item: "Input", work: Callable[[Any], Any]) -> tuple[Any, dict[str, Any]]:
+def _work_on(item: "Input", place: str, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     from ncc.system.workers.failures import Warnings
 
     if item.error:
         raise NccError(item.error)
     with Warnings() as warnings, naming_extras():
-        result = work(item.source)
-    return result, _warning_fields(warnings)
+        answer = load_command(place).answer(item.source, options)
+    return answer, _warning_fields(warnings)
 
 
 def _warning_fields(warnings: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

@@ -5,12 +5,10 @@ interrupted.
 """
 
 import gc
-import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -29,15 +27,15 @@ from ncc.cli.printing import (
     without_command,
 )
 from ncc.errors import InputError, InputFileError, NccError, naming_extras
-from ncc.verbs.types import Answer, Command, Each
+from ncc.verbs.types import Answer, Command, load_command
 
 SECTIONS = {
     "Answer": {
         "predict-device": "ncc.verbs.predict:predict_device_command",
-        "predict-coarsening": "ncc.verbs.predict:predict_coarsening_command",
+        "predict-coarsening": "ncc.verbs.predict:predict_coarsening",
         "predict-gpu": "ncc.verbs.predict:predict_gpu_command",
         "profile": "ncc.verbs.predict:profile_command",
-        "classify": "ncc.verbs.predict:classify_command",
+        "classify": "ncc.verbs.predict:classify",
     },
     "Vectors and search": {
         "embed": "ncc.verbs.embed:embed_command",
@@ -97,8 +95,7 @@ class VerbGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of a name."""
         if cmd_name not in self.commands and cmd_name in self.verbs:
-            verb = resolve_name(self.verbs[cmd_name])
-            command = getattr(verb, "command", verb)
+            command = load_command(self.verbs[cmd_name])
             self.add_command(make_command(cmd_name, command, partial(run_verb, command)), cmd_name)
         return self.commands.get(cmd_name)
 
@@ -175,9 +172,7 @@ def run_verb(command: Command, *, as_json: bool = False, require_confinement: bo
     """Call the function of a command, and print what it answers."""
     from ncc.system.sandbox import confine
 
-    needed = {
-        name for function in (command.run, command.api) if function for name in inspect.signature(function).parameters
-    }
+    needed = command.parameters
     if not command.has_json and "as_json" in needed:
         arguments["as_json"] = as_json
     if "progress" in needed:
@@ -188,10 +183,10 @@ def run_verb(command: Command, *, as_json: bool = False, require_confinement: bo
         arguments["card"] = {"command": command_line()}
     try:
         with confine.require_confinement() if require_confinement else nullcontext():
-            result = command.run(**arguments)
-            if isinstance(result, Each):
-                answer_each(result)
+            if command.per_input:
+                answer_each(command, **arguments)
                 return
+            result = command.run(**arguments)
             answer = command.show(result) if command.show else result
             if answer:
                 _print(answer, as_json)

@@ -1,7 +1,7 @@
 """Vectors and graphs: ``ncc embed`` and ``ncc graph``, their functions, and what else vectors are for."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncc.errors import InputError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
-from ncc.verbs.types import Each, Level, OutputFile, Source, command, document, load_once
+from ncc.verbs.types import Level, OutputFile, PerInput, Source, command, document
 
 if TYPE_CHECKING:
     from ncc.arrays import Floats32
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ncc.ir.reader.module import Module
     from ncc.learning.embedding.embedding import AnyEmbedding, Lookup
     from ncc.learning.encoder.pooling import AnyEncoder, Pooler
+    from ncc.system.files.tables import VectorFile
     from ncc.verbs.vectors import EmbeddedModule
 
 
@@ -194,16 +195,22 @@ def save_vectors(modules: "Sequence[EmbeddedModule]", level: Level, path: str | 
             file.add(module.columns(level), module.vectors_at(level))
 
 
-@command(embed)
+def _open_vectors(_: Sequence[str], options: Mapping[str, Any]) -> "VectorFile | None":
+    from ncc.learning.encoder.pooling import load_pooler
+
+    models = PerInput().load(options)
+    pooler = load_pooler(options["pooling"], models["embedding"], models["encoder"])
+    if options["output"] is None:
+        return None
+    from ncc.system.files.tables import VectorFile
+
+    return VectorFile(options["output"], pooling=None if options["level"] == "statement" else pooler.name)
+
+
+@command(embed, per_input=PerInput(fields=("vectors", "dim", "pooling"), kernels=False, prepare=_open_vectors))
 def embed_command(
-    inputs: list[str],
-    *,
-    output: OutputFile | None = None,
-    level: Level = "module",
-    jobs: int = 1,
-    as_json: bool = False,
-    **options: Any,
-) -> Each:
+    result: "EmbeddedModule", *, output: OutputFile | None = None, level: Level = "module", as_json: bool = False
+) -> tuple[Any, ...]:
     """Turn code into vectors.
 
     Example: ncc embed src --level function --jobs 8 -o functions.parquet
@@ -212,34 +219,8 @@ def embed_command(
         output: Write .npz, .json, .csv or .parquet.
         level: One vector per module, function or statement.
     """
-    from ncc.learning.encoder.pooling import load_pooler
-
-    # a message about the models is printed once
-    pooler = load_once(load_pooler, options["pooling"], options["embedding"], options["encoder"])
-    sink = None
-    if output:
-        from ncc.system.files.tables import VectorFile
-
-        sink = VectorFile(output, pooling=None if level == "statement" else pooler.name)
-    return Each(
-        inputs=inputs,
-        work=partial(_embed, level=level, as_json=as_json, has_sink=bool(output), **options),
-        as_json=as_json,
-        fields=("vectors", "dim", "pooling"),
-        jobs=jobs,
-        compile_s=options["options"].timeout_s,
-        sink=sink,
-    )
-
-
-def _embed(
-    source: Any, *, level: Level, as_json: bool, has_sink: bool, pooling: Any, embedding: Any, encoder: Any, **how: Any
-) -> tuple[Any, ...]:
-    from ncc.learning.encoder.pooling import load_pooler
-
-    result = embed(source, pooling=load_once(load_pooler, pooling, embedding, encoder), **how)
     fields, summary = result.to_dict(level) if as_json else {}, result.summary(level)
-    if has_sink:
+    if output:
         return fields, [replace(summary, details=())], result.columns(level), result.vectors_at(level)
     return fields, [summary]
 
@@ -269,61 +250,55 @@ def build_graph(source: Source, *, options: CompileOptions | None = None, langua
     return build_xfg(load_module(source, options=options, language=language, abstraction=abstraction))
 
 
-@command(build_graph)
+def _check_graph(inputs: Sequence[str], options: dict[str, Any]) -> None:
+    from ncc.ir.graph.export import EXPORTERS
+    from ncc.ir.inputs import find_inputs
+    from ncc.system.files.writing import check_writable
+
+    output = options["output"]
+    if output and output.suffix not in EXPORTERS:
+        raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(EXPORTERS)}")
+    if output and len(find_inputs(inputs)) != 1:
+        raise InputError("-o takes one input; for several, use --json")
+    is_drawn = output is not None and output.suffix in (".html", ".svg")
+    if options["function"] is not None and not is_drawn:
+        raise InputError("--function needs -o FILE.html or FILE.svg")
+    check_writable(output)
+    options["options"] = replace(options["options"], debug_lines=is_drawn)
+
+
+@command(build_graph, per_input=PerInput(kernels=False, prepare=_check_graph))
 def graph_command(
-    inputs: list[str],
-    *,
-    output: OutputFile | None = None,
-    function: str | None = None,
-    as_json: bool = False,
-    **options: Any,
-) -> Each:
+    result: "XFG", *, output: OutputFile | None = None, function: str | None = None, as_json: bool = False
+) -> tuple[Any, ...]:
     """Build the contextual flow graph (XFG) of code.
 
     Args:
         output: Write .html, .svg, .graphml or .json.
         function: Function to draw (.svg) or to show first (.html), by mangled or source name.
     """
-    from ncc.ir.graph.export import EXPORTERS
-    from ncc.ir.inputs import find_inputs
-    from ncc.system.files.writing import check_writable
-
-    if output and output.suffix not in EXPORTERS:
-        raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(EXPORTERS)}")
-    if output and len(find_inputs(inputs)) != 1:
-        raise InputError("-o takes one input; for several, use --json")
-    is_drawn = output is not None and output.suffix in (".html", ".svg")
-    if function is not None and not is_drawn:
-        raise InputError("--function needs -o FILE.html or FILE.svg")
-    check_writable(output)
-    options["options"] = replace(options["options"], debug_lines=is_drawn)
-    work = partial(_draw, output=output, function=function, as_json=as_json, **options)
-    return Each(inputs=inputs, work=work, as_json=as_json)
-
-
-def _draw(source: Any, *, output: Path | None, function: str | None, as_json: bool, **options: Any) -> Any:
     from ncc.ir.graph.export import EXPORTERS, to_dict
     from ncc.ir.graph.xfg import EdgeKind
     from ncc.learning.embedding.embedding import load_embedding
     from ncc.system.files.summaries import Summary
     from ncc.system.files.writing import write_output
 
-    xfg = build_graph(source, **options)
-    counts = {kind.name.lower(): int((xfg.kind == kind).sum()) for kind in EdgeKind}
+    module = result.module
+    counts = {kind.name.lower(): int((result.kind == kind).sum()) for kind in EdgeKind}
     fields: dict[str, Any] = {
-        "num_statements": xfg.module.num_statements,
-        "unknown_rate": load_embedding().look_up(xfg.module.texts).expand(xfg.module.text_id).unknown_rate,
-        "num_edges": xfg.num_edges,
+        "num_statements": module.num_statements,
+        "unknown_rate": load_embedding().look_up(module.texts).expand(module.text_id).unknown_rate,
+        "num_edges": result.num_edges,
         "edges_by_kind": counts,
     }
     if output:
         settings = {} if function is None else {"function": function}
-        write_output(output, EXPORTERS[output.suffix](xfg, **settings).encode("utf-8", "backslashreplace"))
+        write_output(output, EXPORTERS[output.suffix](result, **settings).encode("utf-8", "backslashreplace"))
     elif as_json:
-        fields["graph"] = to_dict(xfg)
+        fields["graph"] = to_dict(result)
     summary = Summary(
-        verdict=f"{xfg.num_edges:,} edges",
-        interval=f"{xfg.module.num_statements:,} statements",
+        verdict=f"{result.num_edges:,} edges",
+        interval=f"{module.num_statements:,} statements",
         confidence=f"{fields['unknown_rate']:.1%} unknown",
         details=[("kinds", ", ".join(f"{count:,} {kind}" for kind, count in counts.items()))],
     )

@@ -1,20 +1,16 @@
 """Answers about kernels and programs: ``ncc predict-*``, ``ncc profile``, ``ncc classify``, and their functions."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
-from ncc.verbs.types import COMPILER, Count, Each, PathLike, Source, Words, command, load_once, parser, verb
+from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, Words, command, load_once, show_results, verb
 
 if TYPE_CHECKING:
     from ncc.kernels.profile import LaunchProfile
     from ncc.learning.embedding.embedding import AnyEmbedding
-    from ncc.system.files.summaries import Summary
     from ncc.tasks.classification.head import ClassifierHead
     from ncc.tasks.classification.predict import ClassPrediction
     from ncc.tasks.coarsening.head import CoarseningHead
@@ -23,49 +19,6 @@ if TYPE_CHECKING:
     from ncc.tasks.devices.prediction import DevicePrediction
     from ncc.tasks.gpus.head import GpuHead
     from ncc.tasks.gpus.predict import GpuPrediction
-
-    _Shown = list[tuple[dict[str, Any], Summary]]
-
-_OTHER_OPTIONS = Words(fields={name: words for name, words in COMPILER.items() if name != "optimization"})
-_LEVELS = Words("LEVELS", parse=parser("ncc.learning.programs.labelled:level_names"))
-
-
-def _show(results: Sequence[Any], **how: Any) -> "_Shown":
-    return [(result.to_dict(), result.summary(**how)) for result in results]
-
-
-@dataclass(frozen=True)
-class _Verb:
-    """A public function that is called for each input, and how its results are shown."""
-
-    api: Callable[..., Any]
-    options: Mapping[str, Any]
-    fields: Sequence[str]
-    head: str = ""  # the function that loads one, as "module:name"
-    show: "Callable[[Sequence[Any]], _Shown]" = _show
-
-    def each(self, inputs: Sequence[str], *, kernels: bool = True, **settings: Any) -> Each:
-        """Check that models can be loaded, then answer for each input."""
-        self._load()
-        compile_s = self.options["options"].timeout_s
-        return Each(inputs=inputs, work=self, fields=self.fields, kernels=kernels, compile_s=compile_s, **settings)
-
-    def _load(self) -> dict[str, Any]:
-        """The options, with models instead of their folders."""
-        loaders = {"head": self.head, "embedding": "ncc.learning.embedding.embedding:load_embedding"}
-        models = {name: place for name, place in loaders.items() if self.options.get(name) is not None}
-        return {
-            **self.options,
-            **{name: load_once(resolve_name(place), self.options[name]) for name, place in models.items()},
-        }
-
-    def __call__(self, source: Any) -> "tuple[dict[str, Any], list[Summary]]":
-        results = self.api(source, **self._load())
-        shown = self.show(results if isinstance(results, tuple) else [results])
-        row, rows = shown[0][0], [row for row, _ in shown]
-        if isinstance(results, tuple):
-            row = {"kernels": rows} if self.fields == ("kernels",) else row | {"kernels": rows}
-        return row, [summary for _, summary in shown]
 
 
 @verb("ncc.tasks.devices.predict")
@@ -105,22 +58,31 @@ def predict_device(
     """
 
 
-_DEVICE_FIELDS = (
-    "device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "probabilities", "times_ms",
-    "familiar", "distance",
+def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
+    from ncc.ir.inputs import find_inputs
+    from ncc.system.files.pages import check_plot_path
+    from ncc.system.files.writing import check_writable
+    from ncc.tasks.devices.features import check_sizes
+
+    check_sizes(options["transfer"], options["wgsize"], options["global_size"])
+    if options["plot"] is not None:
+        check_writable(check_plot_path(options["plot"]))
+        if len(find_inputs(inputs)) != 1:
+            raise InputError("--plot takes one input")
+
+
+_DEVICES = PerInput(
+    fields=("device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "probabilities",
+            "times_ms", "familiar", "distance"),
+    head="ncc.tasks.devices.head:load_device_head",
+    prepare=_check_sizes,
 )  # fmt: skip
 
 
-@command(predict_device)
+@command(predict_device, per_input=_DEVICES)
 def predict_device_command(
-    inputs: list[str],
-    *,
-    plot: Path | None = None,
-    explain: bool = False,
-    jobs: int = 1,
-    as_json: bool = False,
-    **options: Any,
-) -> Each:
+    results: "Sequence[DevicePrediction]", *, plot: Path | None = None, explain: bool = False
+) -> tuple[Any, ...]:
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much.
 
     Example: ncc predict-device kernel.cl --transfer 16MB --explain
@@ -129,27 +91,11 @@ def predict_device_command(
         plot: Plot the speedup over data size (.png, .svg or .pdf).
         explain: Show which source lines drove the answer.
     """
-    from ncc.ir.inputs import find_inputs
-    from ncc.system.files.pages import check_plot_path
-    from ncc.system.files.writing import check_writable
-    from ncc.tasks.devices.features import check_sizes
-
-    check_sizes(options["transfer"], options["wgsize"], options["global_size"])
-    if plot is not None:
-        check_writable(check_plot_path(plot))
-        if len(find_inputs(inputs)) != 1:
-            raise InputError("--plot takes one input")
-    show = partial(_show_devices, plot=plot, explain=explain)
-    verb = _Verb(predict_device, options, _DEVICE_FIELDS, "ncc.tasks.devices.head:load_device_head", show)
-    return verb.each(inputs, jobs=jobs, as_json=as_json)
-
-
-def _show_devices(results: "Sequence[DevicePrediction]", *, plot: Path | None, explain: bool) -> "_Shown":
     from ncc.tasks.devices.prediction import plot_curves
 
     if plot:
         plot_curves([result.curve() for result in results], plot)
-    shown = []
+    rows, summaries = [], []
     for result in results:
         row, summary = result.to_dict(), result.summary()
         if plot and result.crossovers is None:
@@ -160,11 +106,27 @@ def _show_devices(results: "Sequence[DevicePrediction]", *, plot: Path | None, e
             explanation = result.explain()
             row["explanation"] = explanation.to_dict()["lines"]
             summary = summary.add(*explanation.summary().details)
-        shown.append((row, summary))
-    return shown
+        rows.append(row)
+        summaries.append(summary)
+    return rows[0] | {"kernels": rows}, summaries
 
 
-@verb("ncc.tasks.coarsening.predict")
+def _check_device(_: Sequence[str], options: dict[str, Any]) -> None:
+    from ncc.tasks.coarsening.head import load_coarsening_head
+
+    device, devices = options["device"], load_once(load_coarsening_head, options["head"]).devices
+    if device is not None and device not in devices:
+        raise InputError(f"--device is {device!r}; expected one of {', '.join(devices)}")
+
+
+_COARSENING = PerInput(
+    fields=("factor", "speedup", "interval", "device"),
+    head="ncc.tasks.coarsening.head:load_coarsening_head",
+    prepare=_check_device,
+)
+
+
+@verb("ncc.tasks.coarsening.predict", per_input=_COARSENING)
 def predict_coarsening(
     source: Source,
     *,
@@ -174,7 +136,7 @@ def predict_coarsening(
     head: "CoarseningHead | PathLike | None" = None,
     embedding: "AnyEmbedding | None" = None,
 ) -> "tuple[CoarseningPrediction, ...]":
-    """Predict the best thread-coarsening factor for every kernel in a file.
+    """Predict how many work-items of a kernel to merge into one, and the speedup.
 
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel, as in `ncc.embed`.
@@ -190,19 +152,6 @@ def predict_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014 (task and data).
     """
-
-
-@command(predict_coarsening)
-def predict_coarsening_command(inputs: list[str], *, jobs: int = 1, as_json: bool = False, **options: Any) -> Each:
-    """Predict how many work-items of a kernel to merge into one, and the speedup."""
-    from ncc.tasks.coarsening.head import load_coarsening_head
-
-    device, devices = options["device"], load_once(load_coarsening_head, options["head"]).devices
-    if device is not None and device not in devices:
-        raise InputError(f"--device is {device!r}; expected one of {', '.join(devices)}")
-    fields = ("factor", "speedup", "interval", "device")
-    verb = _Verb(predict_coarsening, options, fields, "ncc.tasks.coarsening.head:load_coarsening_head")
-    return verb.each(inputs, jobs=jobs, as_json=as_json)
 
 
 @verb("ncc.kernels.profile")
@@ -232,19 +181,10 @@ def profile(
     """
 
 
-@command(profile)
-def profile_command(inputs: list[str], *, jobs: int = 1, as_json: bool = False, **options: Any) -> Each:
-    """Count a GPU kernel's work per thread: operations by type, memory accesses by space and pattern.
-
-    Example: ncc profile saxpy.cu --grid 4096 --block 256 --arg n=1000000
-    """
-    options["arguments"] = _checked_launch(options)
-    return _Verb(profile, options, ("kernels",)).each(inputs, jobs=jobs, as_json=as_json)
-
-
-def _checked_launch(options: Mapping[str, Any]) -> dict[str, float]:
-    """Arguments of a launch, from NAME=VALUE, if these and its sizes are in range."""
+def _check_launch(_: Sequence[str], options: dict[str, Any]) -> None:
+    """Read the arguments of a launch from NAME=VALUE, and check that these and its sizes are in range."""
     from ncc.kernels.launch import Launch
+    from ncc.tasks.gpus.specs import find_spec
 
     values: dict[str, float] = {}
     for text in options["arguments"] or ():
@@ -256,7 +196,18 @@ def _checked_launch(options: Mapping[str, Any]) -> dict[str, float]:
         except ValueError as error:
             raise InputError(f"--arg is {text!r}; expected NAME=VALUE with a number, such as n=1000000") from error
     Launch.of(options["grid"], options["block"], values)
-    return values
+    if options.get("gpu") is not None:
+        find_spec(options["gpu"])
+    options["arguments"] = values
+
+
+@command(profile, per_input=PerInput(fields=("kernels",), prepare=_check_launch))
+def profile_command(results: "Sequence[LaunchProfile]") -> tuple[Any, ...]:
+    """Count a GPU kernel's work per thread: operations by type, memory accesses by space and pattern.
+
+    Example: ncc profile saxpy.cu --grid 4096 --block 256 --arg n=1000000
+    """
+    return {"kernels": [result.to_dict() for result in results]}, [result.summary() for result in results]
 
 
 @verb("ncc.tasks.gpus.predict")
@@ -291,16 +242,16 @@ def predict_gpu(
     """
 
 
-_GPU_FIELDS = (
-    "time_ms", "interval_ms", "bound", "bound_probability", "compute_probability", "traffic_bytes", "flops",
-    "familiar", "extrapolated", "gpu",
+_GPUS = PerInput(
+    fields=("time_ms", "interval_ms", "bound", "bound_probability", "compute_probability", "traffic_bytes", "flops",
+            "familiar", "extrapolated", "gpu"),
+    head="ncc.tasks.gpus.head:load_gpu_head",
+    prepare=_check_launch,
 )  # fmt: skip
 
 
-@command(predict_gpu)
-def predict_gpu_command(
-    inputs: list[str], *, explain: bool = False, jobs: int = 1, as_json: bool = False, **options: Any
-) -> Each:
+@command(predict_gpu, per_input=_GPUS)
+def predict_gpu_command(results: "Sequence[GpuPrediction]", *, explain: bool = False) -> tuple[Any, ...]:
     """Predict how long a GPU kernel launch takes and whether it is compute- or bandwidth-bound.
 
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
@@ -308,31 +259,31 @@ def predict_gpu_command(
     Args:
         explain: Show the evidence for the answer.
     """
-    from ncc.tasks.gpus.specs import find_spec
-
-    options["arguments"] = _checked_launch(options)
-    if options["gpu"] is not None:
-        find_spec(options["gpu"])
-    show = partial(_show, explain=explain)
-    verb = _Verb(predict_gpu, options, _GPU_FIELDS, "ncc.tasks.gpus.head:load_gpu_head", show)
-    return verb.each(inputs, jobs=jobs, as_json=as_json)
+    return show_results(results, explain=explain)
 
 
-@verb("ncc.tasks.classification.predict")
+_CLASSES = PerInput(
+    fields=("classes", "is_known", "compiled_as", "levels"),
+    head="ncc.tasks.classification.head:load_classifier",
+    kernels=False,
+)
+
+
+@verb("ncc.tasks.classification.predict", per_input=_CLASSES)
 def classify(
     source: Source,
     *,
-    top: Count = 5,
-    levels: Annotated[Any, _LEVELS] | None = None,
-    options: Annotated[CompileOptions, _OTHER_OPTIONS] | None = None,
+    top: int = 5,
+    levels: "Sequence[str] | None" = None,
+    options: CompilingPrograms | None = None,
     language: str | None = None,
     head: "ClassifierHead | PathLike | None" = None,
     embedding: "AnyEmbedding | None" = None,
 ) -> "ClassPrediction":
-    """Predict which known problem a program solves.
+    """Predict which known problem a program solves. C and C++ may omit their include lines.
 
     Args:
-        source: C, C++ or IR, as in `ncc.embed`. C and C++ may omit their include lines.
+        source: C, C++ or IR, as in `ncc.embed`.
         top: Number of classes to list, most probable first.
         levels: Optimization levels to compile at and average over, such as '0,1,2'; default: those that the classifier
             was trained on.
@@ -348,11 +299,3 @@ def classify(
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
-
-
-@command(classify)
-def classify_command(inputs: list[str], *, jobs: int = 1, as_json: bool = False, **options: Any) -> Each:
-    """Predict which known problem a program solves. C and C++ may omit their #include lines."""
-    fields = ("classes", "is_known", "compiled_as", "levels")
-    verb = _Verb(classify, options, fields, "ncc.tasks.classification.head:load_classifier")
-    return verb.each(inputs, kernels=False, jobs=jobs, as_json=as_json)

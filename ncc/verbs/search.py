@@ -65,7 +65,7 @@ def search_command(
     query: Annotated[str, Words("[QUERY]")] | None = None,
     *,
     function: str | None = None,
-    top: Annotated[int, Words("K", minimum=1)] = 10,
+    top: int = 10,
     duplicates: bool = False,
     threshold: Annotated[float, Words("T")] | None = None,
     calibration: Annotated[Path, Words("FILE.json")] | None = None,

@@ -62,40 +62,87 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Each:
-    """Work that a command does for each of its inputs; one that fails does not stop the others.
+class PerInput:
+    """How a command answers each of its inputs; one that fails does not stop the others."""
 
-    ``work`` can be pickled. It returns the fields of the JSON object, summaries for people, and with a ``sink`` the
-    columns and vectors to add to it. An object also has ``warning`` if there is one, and ``skipped_functions`` if some
-    did not compile.
-    """
-
-    inputs: Sequence[str]  # as the user gave them
-    work: Callable[[Any], Any]
-    as_json: bool
     fields: Sequence[str] = ()  # of an object, as null also if its input failed, beside those of every command
-    kernels: bool = False  # skip C and C++ files of a folder that can't hold a kernel
-    jobs: int = 1  # worker processes; one job is done in this one
-    compile_s: float = 0.0  # for the compilation of an input; a worker has more for the rest
-    sink: "VectorFile | None" = None  # gets the vectors of all inputs, even if nobody reads the answers any more
+    head: str = ""  # the function that loads one, as "module:name"
+    kernels: bool = True  # skip C and C++ files of a folder that can't hold a kernel
+    prepare: "Callable[[Sequence[str], dict[str, Any]], VectorFile | None] | None" = None
+    """Checks inputs and completes options; may return a file that gets the vectors of all inputs."""
+
+    def load(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options with models instead of their folders, each read once by a process."""
+        loaders = {
+            "head": self.head,
+            "embedding": "ncc.learning.embedding.embedding:load_embedding",
+            "encoder": "ncc.learning.encoder.pooling:load_encoder",
+        }
+        folders = {name: options[name] for name in loaders if options.get(name) is not None}
+        return {**options, **{name: load_once(resolve_name(loaders[name]), each) for name, each in folders.items()}}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A verb as a command."""
+    """A verb as a command.
 
-    run: Callable[..., Any]  # takes the options that it names, and with ``**options`` those of ``api``
-    api: Callable[..., Any] | None = None  # the public function that it calls, which documents what they share
-    show: Callable[[Any], Answer] | None = None  # makes an answer of the result, unless that is one or an `Each`
+    With ``per_input``, it calls ``api`` for each input, and ``run`` with the result and the options that this names.
+    What ``run`` returns are then the fields of the JSON object, summaries for people, and columns and vectors for the
+    file of all inputs. Without ``api``, ``run`` is the public function, and its results show themselves.
+    """
+
+    run: Callable[..., Any]
+    place: str  # "module:name"
+    api: Callable[..., Any] | None = None
+    per_input: PerInput | None = None
+    show: Callable[[Any], Answer] | None = None  # makes an answer of what ``run`` returns, unless that is one
     has_json: bool = False  # whether ``--json`` prints the object of the answer
     compiles: bool = True  # whether it may run a compiler
     resumes: bool = False  # whether it resumes when it is run again
     is_brief: bool = False  # whether a message a second is enough
 
+    @property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """Parameters in the order of the help; those of ``run`` come first."""
+        parameters: dict[str, inspect.Parameter] = {}
+        for function in (self.run, _for_each if self.per_input else None, self.api):
+            if function:
+                parameters = {**parameters, **inspect.signature(function).parameters, **parameters}
+        return parameters
+
+    def answer(self, source: Any, options: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Answer for an input."""
+        assert self.per_input
+        api = self.api or self.run
+        result = api(source, **_named_by(api, self.per_input.load(options)))
+        return self.run(result, **_named_by(self.run, options)) if self.api else show_results(result)
+
+
+def _for_each(inputs: list[str], *, jobs: int = 1, as_json: bool = False) -> None:
+    """Have the parameters of every command that answers for each of its inputs."""
+
+
+def _named_by(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: options[name] for name in inspect.signature(function).parameters if name in options}
+
+
+def show_results(results: Any, **how: Any) -> tuple[dict[str, Any], list[Any]]:
+    """Return the fields and summary of a result, or of the first of a file's kernels, and those of each."""
+    if not isinstance(results, tuple):
+        return results.to_dict(), [results.summary(**how)]
+    rows = [result.to_dict() for result in results]
+    return rows[0] | {"kernels": rows}, [result.summary(**how) for result in results]
+
+
+def load_command(place: str) -> Command:
+    """The command that "module:name" stands for."""
+    definition = resolve_name(place)
+    return cast(Command, getattr(definition, "command", definition))
+
 
 def command(api: Callable[..., Any] | None = None, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
     """Make a function a command; see `Command`."""
-    return lambda run: Command(run=run, api=api, **settings)
+    return lambda run: Command(run=run, place=f"{run.__module__}:{run.__name__}", api=api, **settings)
 
 
 def verb(module: str, **settings: Any) -> Callable[[_Function], _Function]:
@@ -119,7 +166,7 @@ def verb(module: str, **settings: Any) -> Callable[[_Function], _Function]:
             with naming_extras():
                 return resolve_name(f"{module}:{declared.__name__}")(*args, **kwargs)
 
-        call.command = Command(run=call, **settings)  # type: ignore[attr-defined]
+        call.command = Command(run=call, place=f"{declared.__module__}:{declared.__name__}", **settings)  # type: ignore[attr-defined]
         return cast(_Function, call)
 
     return decorate
@@ -159,11 +206,6 @@ def load_once(load: Callable[..., _Loaded], *arguments: Any) -> _Loaded:
     return load(*arguments)
 
 
-def split_list(words: str) -> tuple[str, ...]:
-    """From "a,b" to its parts, each once."""
-    return tuple(dict.fromkeys(word.strip() for word in words.split(",")))
-
-
 def _folder(path: str) -> str:
     if not Path(path).is_dir():
         raise InputError(f"{path}: no such folder")
@@ -191,7 +233,7 @@ def parser(place: str) -> Callable[[str], Any]:
 
 _LANGUAGES = "c|c++|opencl|cuda"
 IN_PYTHON = Words(is_option=False)
-COMPILER = {
+_COMPILER = {
     "clang": Words("PATH"),
     "include_paths": Words("FOLDER", option=("-I", "--include"), parse=_folder),
     "defines": Words("NAME[=VALUE]", option=("-D", "--define")),
@@ -208,8 +250,10 @@ _OF_EACH_SOURCE = ("clang", "optimization", "language", "timeout_s", "verify")
 PARAMETERS: Mapping[str, Words] = {
     # inputs, and how they are read
     "source": IN_PYTHON,
+    "result": IN_PYTHON,
+    "results": IN_PYTHON,
     "inputs": Words("INPUT...", "File, folder or glob, or - for standard input (IR, or source with --language)."),
-    "options": Words(help="Compiler options; default: `ncc.CompileOptions()`.", fields=COMPILER),
+    "options": Words(help="Compiler options; default: `ncc.CompileOptions()`.", fields=_COMPILER),
     "language": Words(
         _LANGUAGES,
         "Source language: c, c++, opencl or cuda; default: from the file extension.",
@@ -220,6 +264,7 @@ PARAMETERS: Mapping[str, Words] = {
     "progress": Words(help="Called with lines of text.", is_option=False),
     "output": Words("FOLDER", "Output folder.", option=("-o", "--output"), is_required=True),
     "function": Words("NAME"),
+    "top": Words("N", minimum=1),
     # models
     "embedding": Words("FOLDER", "Statement embedding, or its folder; default: the shipped one."),
     "encoder": Words("FOLDER", "Encoder for encoder pooling, or its folder; default: the shipped one."),
@@ -264,7 +309,11 @@ PARAMETERS: Mapping[str, Words] = {
     "seed": Words(help="Random seed for folds and training."),
     "data": Words("FOLDER", "Dataset folder; default: NCC_DATA, then the cache."),
     "device": Words("cpu|cuda", "Device to train on, cpu or cuda; with torchrun, each rank uses its own GPU."),
-    "levels": Words("LEVELS", "Optimization levels to compile programs at, such as '0,1,2'.", parse=split_list),
+    "levels": Words(
+        "LEVELS",
+        "Optimization levels to compile programs at, such as '0,1,2'.",
+        parse=parser("ncc.learning.programs.labelled:level_names"),
+    ),
     "lr_scaling": Words("sqrt|linear|none"),
     "strategy": Words("mirrored|central|stale|local"),
     "compression": Words("none|fp16|bf16|topk|int8"),
@@ -273,7 +322,10 @@ PARAMETERS: Mapping[str, Words] = {
 
 OutputFile = Annotated[Path, Words("FILE", option=("-o", "--output"))]
 Count = Annotated[int, Words("N", minimum=1)]
+CompilingPrograms = Annotated[
+    CompileOptions, Words(fields={name: words for name, words in _COMPILER.items() if name != "optimization"})
+]
 CompilingCorpora = Annotated[
-    CompileOptions, Words(fields={name: words for name, words in COMPILER.items() if name not in _OF_EACH_SOURCE})
+    CompileOptions, Words(fields={name: words for name, words in _COMPILER.items() if name not in _OF_EACH_SOURCE})
 ]
 """Options of the compiler for corpora and labelled programs, which say the others for themselves."""

@@ -192,8 +192,6 @@ if "embed" not in sys.orig_argv:
 @each_verb
 def test_workers_answer_as_one_process_does(case, bad_files):
     inputs = [case.inputs[0], bad_files / "syntax.ll", case.inputs[0]]
-    if case.verb == "build_graph":
-        pytest.skip("graph has no workers")
     assert run_case(case, *inputs, "--json", "--jobs", "2") == run_case(case, *inputs, "--json")
 
 

@@ -11,7 +11,7 @@ from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import check_writable, write_output
-from ncc.verbs.types import CompilingCorpora, Words, command, split_list
+from ncc.verbs.types import CompilingCorpora, Words, command
 from ncc_lab.cli.options import (
     CardOptions,
     Classes,
@@ -29,6 +29,7 @@ from ncc_lab.cli.options import (
     Seed,
     Study,
     StudyOptions,
+    split_list,
 )
 from ncc_lab.environment import environment
 

@@ -40,6 +40,11 @@ ReportFile = Annotated[Path, Words(metavar="FILE.html", help="Write a report wit
 Compilers = Annotated[int, Words(minimum=1, help="Files to compile in parallel.")]
 
 
+def split_list(words: str) -> tuple[str, ...]:
+    """From "a,b" to its parts, each once."""
+    return tuple(dict.fromkeys(word.strip() for word in words.split(",")))
+
+
 def provenance() -> dict[str, Any]:
     """The command that runs, hardware and versions."""
     return {"command": command_line(), **environment()}

@@ -7,7 +7,7 @@ import click
 
 from ncc.cli.printing import print_progress
 from ncc.errors import InputError
-from ncc.verbs.types import Words, command, split_list
+from ncc.verbs.types import Words, command
 from ncc_lab.cli.options import (
     DataFolder,
     EmbeddingFolder,
@@ -19,6 +19,7 @@ from ncc_lab.cli.options import (
     ReportFile,
     Seed,
     provenance,
+    split_list,
 )
 
 
