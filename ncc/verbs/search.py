@@ -98,10 +98,8 @@ def search_command(
     from ncc.tasks.search.index import load_index
     from ncc.tasks.search.pages import similar_page
 
-    if query is not None and duplicates:
-        raise InputError("give a file to search for or --duplicates, not both")
-    if query is None and not duplicates:
-        raise InputError("give a file to search for, or --duplicates")
+    if (query is None) != duplicates:
+        raise InputError("expected either a file to search for or --duplicates")
     if output and output.suffix != ".html":
         raise InputError(f"{output}: extension {output.suffix!r} is not .html")
     check_writable(output)

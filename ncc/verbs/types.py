@@ -79,7 +79,8 @@ class PerInput:
             "encoder": "ncc.learning.encoder.pooling:load_encoder",
         }
         folders = {name: options[name] for name in loaders if options.get(name) is not None}
-        return {**options, **{name: load_once(resolve_name(loaders[name]), each) for name, each in folders.items()}}
+        models = {name: load_once(resolve_name(loaders[name]), folder) for name, folder in folders.items()}
+        return {**options, **models}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +107,8 @@ class Command:
         """Parameters in the order of the help; those of ``run`` come first."""
         parameters: dict[str, inspect.Parameter] = {}
         for function in (self.run, _for_each if self.per_input else None, self.api):
-            if function:
-                parameters = {**parameters, **inspect.signature(function).parameters, **parameters}
+            for name, parameter in inspect.signature(function).parameters.items() if function else ():
+                parameters.setdefault(name, parameter)
         return parameters
 
     def answer(self, source: Any, options: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -249,9 +250,7 @@ _OF_EACH_SOURCE = ("clang", "optimization", "language", "timeout_s", "verify")
 
 PARAMETERS: Mapping[str, Words] = {
     # inputs, and how they are read
-    "source": IN_PYTHON,
-    "result": IN_PYTHON,
-    "results": IN_PYTHON,
+    **dict.fromkeys(("source", "result", "results"), IN_PYTHON),
     "inputs": Words("INPUT...", "File, folder or glob, or - for standard input (IR, or source with --language)."),
     "options": Words(help="Compiler options; default: `ncc.CompileOptions()`.", fields=_COMPILER),
     "language": Words(
@@ -263,7 +262,7 @@ PARAMETERS: Mapping[str, Words] = {
     "as_json": Words(help="Print one JSON object per input, one per line.", option=("--json",)),
     "progress": Words(help="Called with lines of text.", is_option=False),
     "output": Words("FOLDER", "Output folder.", option=("-o", "--output"), is_required=True),
-    "function": Words("NAME"),
+    **dict.fromkeys(("function", "gpu"), Words("NAME")),
     "top": Words("N", minimum=1),
     # models
     "embedding": Words("FOLDER", "Statement embedding, or its folder; default: the shipped one."),
@@ -281,30 +280,22 @@ PARAMETERS: Mapping[str, Words] = {
     "arguments": Words("NAME=VALUE", "Values of kernel arguments, by name or by position from 0.", option=("--arg",)),
     "kernel": Words("NAME", "Kernel, by mangled or source name; default: all."),
     "program_args": Words("TEXT", parse=_shell_words),
-    "gpu": Words("NAME"),
     "plot": Words("FILE"),
     "transfer": Words("BYTES", parse=parser("ncc.system.files.text:parse_bytes")),
     "global_size": Words("N", parse=parser("ncc.system.files.text:parse_items")),
     # measuring
-    "timeout": Words("SECONDS"),
-    "measurement_time": Words("SECONDS"),
+    **dict.fromkeys(("timeout", "measurement_time"), Words("SECONDS")),
     "budget": Words("MINUTES"),
     # training
     "corpora": Words("CORPUS..."),
-    "programs": Words("[FOLDER]"),
-    "folder": Words("[FOLDER]"),
+    **dict.fromkeys(("programs", "folder"), Words("[FOLDER]")),
     "table": Words("[TABLE]"),
     "tables": Words("[TABLE]..."),
     "classes": Words("NAMES"),
     "clangs": Words("CLANG", option=("--with-clang",)),
-    "recipe": Words("RECIPE|FOLDER"),
-    "functions": Words("RECIPE|FOLDER"),
-    "functions_from": Words("FOLDER"),
+    **dict.fromkeys(("recipe", "functions"), Words("RECIPE|FOLDER")),
+    **dict.fromkeys(("functions_from", "refit", "ir", "sources", "cache"), Words("FOLDER")),
     "extend": Words("FOLDER|shipped"),
-    "refit": Words("FOLDER"),
-    "ir": Words("FOLDER"),
-    "sources": Words("FOLDER"),
-    "cache": Words("FOLDER"),
     "card": Words(help="Additional model card fields, such as the command.", is_option=False),
     "seed": Words(help="Random seed for folds and training."),
     "data": Words("FOLDER", "Dataset folder; default: NCC_DATA, then the cache."),
@@ -318,7 +309,10 @@ PARAMETERS: Mapping[str, Words] = {
     "strategy": Words("mirrored|central|stale|local"),
     "compression": Words("none|fp16|bf16|topk|int8"),
 }
-"""Parameters that mean the same in every verb, by name; a verb's docstring or annotation says what differs."""
+"""Parameters by name, which means the same in every verb; a verb's docstring or annotation replaces what differs.
+
+A parameter with ``parse``, or for a model, has a quoted type: on the command line it is text.
+"""
 
 OutputFile = Annotated[Path, Words("FILE", option=("-o", "--output"))]
 Count = Annotated[int, Words("N", minimum=1)]

@@ -59,6 +59,12 @@ def test_pages_of_commands_have_options_and_keys(site, verb, key, unit):
     assert re.search(rf"<code>{key}</code></td>\s*<td>[^\n]*{unit}", page)
 
 
+@pytest.mark.parametrize("page", ["commands/predict-device", "commands/embed", "python/vectors"])
+def test_the_reference_has_the_texts_that_verbs_share(site, page):
+    text = (site / f"{page}.html").read_text(encoding="utf-8").rpartition('class="doc ')[0]
+    assert "<p>Statement embedding, or its folder; default: the shipped one.</p>" in text
+
+
 def test_search_reaches_every_command(site):
     found = (site / "search" / "search_index.json").read_text(encoding="utf-8")
     assert [path.name for path in (ROOT / "docs/commands").glob("*.md") if path.stem not in found] == []
