@@ -103,7 +103,7 @@ def embed_many(
         [sources] if isinstance(sources, str | bytes | os.PathLike) else sources,
         partial(_read, options=options, embedding=embedding, encoder=encoder, pooling=pooling),
         name_of=lambda source: "<text>" if _is_text(source) else os.fsdecode(source),
-        runs_inline=lambda source: not _is_text(source) and is_own_stream(source),
+        runs_inline=lambda source: not isinstance(source, bytes) and not _is_text(source) and is_own_stream(source),
     )
 
     def result(call: "Callable[[], tuple[Module, Lookup]]") -> "EmbeddedModule | NccError":
