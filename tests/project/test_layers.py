@@ -24,7 +24,6 @@ OVER_BUDGET = {
     "kernels",
     "learning/encoder",
     "learning/embedding",
-    "learning/training",
     "learning/data",
     "ir/inputs",
     "ir/frontend",

@@ -55,11 +55,7 @@ def extend_embedding(
     old = np.append(np.arange(len(embedding.vocabulary) - 1), last)
     vectors[old] = embedding.vectors
     center, context, count = counts.restrict(vocabulary)
-    seen = np.zeros(len(vocabulary), bool)
-    seen[center] = True
-    is_new = np.ones(len(vocabulary), bool)
-    is_new[old] = False
-    inducing, induced = np.flatnonzero(seen & ~is_new), np.flatnonzero(seen & is_new)
+    inducing, induced = np.intersect1d(center, old), np.setdiff1d(center, old)
     if (shared := len(inducing)) < _MIN_SHARED_WORDS:
         raise InputError(f"the corpus shares {shared} words with the embedding; expected {_MIN_SHARED_WORDS} or more")
     subwords = _subword_features(vocabulary.words, vectors, old)

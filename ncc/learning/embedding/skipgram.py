@@ -283,10 +283,8 @@ class _Model:
     def numpy(self) -> tuple[Floats32, Floats32]:
         """(num_words, dim) center and context vectors, on all ranks."""
         by_rank = self._vectors(self._order), all_gather_rows(self.contexts, self._sizes(self._order))
-        tables = np.empty((2, *by_rank[0].shape), np.float32)
-        for table, gathered in zip(tables, by_rank, strict=True):
-            table[self._order] = gathered.cpu().numpy()
-        return tables[0], tables[1]
+        vectors, contexts = (table.cpu().numpy()[np.argsort(self._order)] for table in by_rank)
+        return vectors, contexts
 
 
 def _rows(has: "csr_array", words: Ints, device: str) -> torch.Tensor:

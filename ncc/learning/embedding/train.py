@@ -78,11 +78,7 @@ def fit_embedding(
     device: str = "cpu",
     progress: Callable[[int, float], None] | None = None,
 ) -> Embedding:
-    """Train an embedding on counts.
-
-    Its card has the corpus's size, the configuration, the loss and the entropy of the data in nats per pair, and the
-    fraction of the corpus's statements that are words as they stand.
-    """
+    """Train an embedding on counts; losses and entropy on its card are in nats per pair."""
     start = time.perf_counter()
     num_statements = int(counts.statements.sum())
     vocabulary = build_vocabulary(dict(zip(counts.texts, counts.statements.tolist(), strict=True)), config.min_count)

@@ -12,9 +12,6 @@ STRATEGIES = ("mirrored", "central", "stale", "local")
 COMPRESSIONS = ("none", "fp16", "bf16", "topk", "int8")
 """Ways to send gradients in fewer bytes; see `ncc.learning.training.compression`."""
 
-ERROR_FEEDBACK = ("topk", "int8")
-"""Compressions whose error is added to the next gradient."""
-
 LR_SCALINGS = ("sqrt", "linear", "none")
 """Growth of the learning rate with the number of ranks, if each rank has its own batch.
 

@@ -12,7 +12,7 @@ from torch import distributed as dist
 
 from ncc.arrays import Ints
 from ncc.learning.training.compression import Collectives, copy_pieces, flatten, sum_compressed, views_like
-from ncc.learning.training.config import ERROR_FEEDBACK, TrainingConfig
+from ncc.learning.training.config import TrainingConfig
 
 SparseRows = Callable[[Ints], Mapping[str, Ints]]
 """Samples of a batch → by parameter name, the only rows that can have gradients."""
@@ -126,7 +126,7 @@ class Mirrored(Strategy):
     """
 
     def _prepare(self) -> None:
-        has_residual = self._config.compression in ERROR_FEEDBACK and self.collectives.world_size > 1
+        has_residual = self._config.compression in ("topk", "int8") and self.collectives.world_size > 1
         self._residuals = [torch.zeros_like(parameter) for parameter in self.parameters] if has_residual else []
         self._batch = np.zeros(0, np.int64)
 
