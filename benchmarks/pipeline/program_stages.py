@@ -13,8 +13,7 @@ from ncc.errors import InputError
 from ncc.learning.encoder.config import EncoderConfig
 from ncc.learning.encoder.network import (
     EncoderNetwork,
-    pool_inputs,
-    pool_states,
+    pool_over_time,
     positions_inside,
     run_layer,
     statement_features,
@@ -67,7 +66,7 @@ class FirstStage(nn.Module):
         assert not received
         encoder, inside = self.encoder, positions_inside(words, lengths)
         features = statement_features(encoder, words, literals, literal_start)
-        pooled = torch.cat([*pool_inputs(encoder.config, features, inside)], dim=1)
+        pooled = torch.cat(pool_over_time(encoder, ("mean", "max"), features, inside, lengths), dim=1)
         return encoder.dropout(run_layer(encoder.ahead["0"], encoder.back["0"], features, inside, lengths)), pooled
 
 
@@ -108,7 +107,8 @@ class LastStage(nn.Module):
         features, pooled = received
         encoder, inside = self.encoder, positions_inside(words, lengths)
         features = run_layer(encoder.ahead["1"], encoder.back["1"], features, inside, lengths)
-        states = pool_states(encoder.config, encoder.query, encoder.last_dropout(features), inside, lengths)
+        last = encoder.last_dropout(features)
+        states = pool_over_time(encoder, encoder.config.pooling, last, inside, lengths)
         return (self.head(torch.cat([pooled, *states], dim=1)),)
 
 

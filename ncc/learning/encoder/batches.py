@@ -103,10 +103,8 @@ def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row
     """Look up a table's statements and hash its literals; `row` is a network's row of vectors for each word."""
     word = embedding.look_up(table.texts).word
     word = (word if row is None else row[word])[table.text_id]
-    if not buckets:
-        none = np.zeros(len(table.text_id) + 1, np.int64)
-        return Sequences(table.start, word, none, none[:0], MAX_LENGTH)
-    return Sequences(table.start, word, table.literal_start, (table.literal % buckets).astype(np.int64), MAX_LENGTH)
+    literals = (table.literal % max(buckets, 1)).astype(np.int64)  # an encoder without buckets does not read them
+    return Sequences(table.start, word, table.literal_start, literals, MAX_LENGTH)
 
 
 def distinct_sequences(words: Sequence[Ints]) -> tuple[list[Ints], Ints]:

@@ -1,6 +1,6 @@
 """Sizes and parts of encoders and of the heads on top of them, and the options of an encoder's training."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, get_args
 
 from msgspec import Meta
@@ -30,7 +30,6 @@ class EncoderConfig:
     memory: Annotated[int, Meta(ge=2, le=1 << 20)] | None = None  # largest time scale of chrono initialization
 
     def __post_init__(self) -> None:
-        """Check sizes and names."""
         check_fields(self, "1 or more", lambda number: number >= 1, "hidden", "layers")
         check_fields(self, "0 or more", lambda number: number >= 0, "buckets")
         check_fields(self, "2 or more", lambda number: number is None or number >= 2, "memory")
@@ -59,7 +58,6 @@ class HeadConfig:
     dense_dropout: float = 0.0  # the same, after it
 
     def __post_init__(self) -> None:
-        """Check sizes and names."""
         check_fields(self, "1 or more", lambda number: number >= 1, "dense")
         check_fields(self, f"one of {', '.join(get_args(Norm))}", get_args(Norm).__contains__, "norm")
         check_fields(self, _FRACTION, lambda fraction: 0 <= fraction < 1, "dropout", "dense_dropout")
@@ -111,7 +109,6 @@ class EncoderTraining(TrainingConfig):
     function_fraction: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check ranges, and that ranks see whole batches."""
         super().__post_init__()
         numbers = "dim", "min_df", "hidden", "max_length", "steps_per_epoch"
         check_fields(self, "1 or more", lambda number: number >= 1, *numbers)
@@ -121,14 +118,6 @@ class EncoderTraining(TrainingConfig):
 
     @property
     def encoder(self) -> EncoderConfig:
-        """The LSTM: one bidirectional layer, with mean and maximum over its states."""
-        return EncoderConfig(
-            hidden=self.hidden,
-            layers=1,
-            bidirectional=True,
-            pooling=("mean", "max"),
-            buckets=8192,
-            last_dropout=0.2,
-            word_dropout=0.1,
-            train_vectors=True,
-        )
+        """The LSTM: that of a classifier, with mean and maximum over its states alone."""
+        encoder = program_encoder(self.hidden)
+        return replace(encoder, pooling=("mean", "max"), pool_inputs=False, dropout=0.0, last_dropout=0.2)

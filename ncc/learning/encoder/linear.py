@@ -45,7 +45,6 @@ class LinearEncoder:
     card: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that the parts fit each other."""
         patterns, dim = self.weights.shape if self.weights.ndim == 2 else (0, 0)
         shapes = [self.pattern_ids.shape, self.idf.shape, self.scale.shape, self.center.shape, self.anchors.shape[1:]]
         if shapes != [(patterns,)] * 3 + [(dim,), (self.num_classes,)] or not patterns or self.num_classes > dim:

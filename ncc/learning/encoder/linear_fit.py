@@ -164,10 +164,7 @@ def _rows(counts: PatternCounts, pattern_ids: NDArray[np.uint32], idf: Floats32)
 
 
 def _class_directions(rows: csr_array, label: Ints) -> Floats32:
-    """(m, num_classes - 1) directions of programs in which classes are far apart and alike in themselves.
-
-    Ridge regression on indicators of the classes, whose outputs are whitened within the classes.
-    """
+    """(m, num_classes - 1) directions that tell classes apart: of ridge regression, whitened within the classes."""
     indicator = (label[:, None] == np.unique(label)).astype(np.float32)
     ridge = Ridge(_RIDGE_PENALTY, solver="sparse_cg", max_iter=_MAX_GRADIENT_STEPS, tol=_RIDGE_TOLERANCE)
     outputs = ridge.fit(rows, indicator).predict(rows).astype(np.float64)

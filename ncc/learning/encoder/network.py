@@ -48,13 +48,13 @@ class Encoder(nn.Module):
         """Vectors of sequences, (batch, ``config.vector_size(dim)``) float32."""
         inside = positions_inside(words, lengths)
         features = statement_features(self, words, literals, literal_start)
-        pooled = [*pool_inputs(self.config, features, inside)]
+        pooled = pool_over_time(self, ("mean", "max"), features, inside, lengths) if self.config.pool_inputs else []
         for index, ahead in enumerate(self.ahead):
             if index:
                 features = self.dropout(features)
             features = run_layer(ahead, self.back[index] if self.back else None, features, inside, lengths)
-        features = self.last_dropout(features)
-        return torch.cat([*pooled, *pool_states(self.config, self.query, features, inside, lengths)], dim=1)
+        states = pool_over_time(self, self.config.pooling, self.last_dropout(features), inside, lengths)
+        return torch.cat([*pooled, *states], dim=1)
 
 
 class Head(nn.Module):
@@ -169,39 +169,25 @@ def run_layer(ahead: nn.Module, back: nn.Module | None, features: Tensor, inside
     return torch.cat([outputs, flipped.gather(1, flip.expand(-1, -1, flipped.shape[2]))], dim=2)
 
 
-def pool_inputs(config: EncoderConfig, features: Tensor, inside: Tensor) -> Sequence[Tensor]:
-    """Mean and maximum over time of the first layer's inputs, if the configuration asks for them."""
-    return (_mean(features, inside), _max(features, inside)) if config.pool_inputs else ()
-
-
-def pool_states(
-    config: EncoderConfig, query: nn.Module | None, features: Tensor, inside: Tensor, lengths: Tensor
+def pool_over_time(
+    encoder: Encoder, kinds: Sequence[Pooling], features: Tensor, inside: Tensor, lengths: Tensor
 ) -> list[Tensor]:
-    """(batch, num_states) for each pooling of the last layer's (batch, time, num_states) outputs."""
+    """(batch, size) for each pooling of (batch, time, size) inputs or outputs of layers."""
+    hidden = encoder.config.hidden
 
     def pool(kind: Pooling) -> Tensor:
         if kind == "mean":
-            return _mean(features, inside)
+            return (features * inside[:, :, None]).sum(dim=1) / inside.sum(dim=1, keepdim=True)
         if kind == "max":
-            return _max(features, inside)
-        if kind == "last":
-            last = features[torch.arange(len(features), device=features.device), lengths - 1]
-            # the other direction ends where the sequence begins
-            hidden = config.hidden
-            return torch.cat([last[:, :hidden], features[:, 0, hidden:]], dim=1) if config.bidirectional else last
-        assert query is not None
-        weight = query(torch.tanh(features)).squeeze(2).masked_fill(~inside, -torch.inf).softmax(dim=1)
+            return features.masked_fill(~inside[:, :, None], -torch.inf).amax(dim=1)
+        if kind == "last":  # the other direction ends where the sequence begins
+            last = features[torch.arange(len(features), device=features.device), lengths - 1, :hidden]
+            return torch.cat([last, features[:, 0, hidden:]], dim=1)
+        assert encoder.query is not None
+        weight = encoder.query(torch.tanh(features)).squeeze(2).masked_fill(~inside, -torch.inf).softmax(dim=1)
         return (weight[:, :, None] * features).sum(dim=1)
 
-    return [pool(kind) for kind in config.pooling]
-
-
-def _mean(features: Tensor, inside: Tensor) -> Tensor:
-    return (features * inside[:, :, None]).sum(dim=1) / inside.sum(dim=1, keepdim=True)
-
-
-def _max(features: Tensor, inside: Tensor) -> Tensor:
-    return features.masked_fill(~inside[:, :, None], -torch.inf).amax(dim=1)
+    return [pool(kind) for kind in kinds]
 
 
 def _initialize_gates(layer: nn.Module, memory: int) -> None:

@@ -33,7 +33,6 @@ class NumpyEncoder:
     config: EncoderConfig
 
     def __post_init__(self) -> None:
-        """Check that all tensors are there and fit each other."""
         config, dim = self.config, self.dim
         if config.layers > len(self.tensors):  # before a shape is worked out for every layer
             raise InputError(f"an encoder of {config.layers} layers")
@@ -71,12 +70,10 @@ class NumpyEncoder:
             np.add.at(features, statement, table[literals[: literal_start[-1]] % self.config.buckets])
         pooled = [features.mean(axis=0), features.max(axis=0)] if self.config.pool_inputs else []
         for layer in range(self.config.layers):
-            ahead = self._run_layer(features, f"ahead.{layer}")
+            states = [self._run_layer(features, f"ahead.{layer}")]
             if self.config.bidirectional:
-                back = self._run_layer(features[::-1], f"back.{layer}")[::-1]
-                features = np.concatenate([ahead, back], axis=1)
-            else:
-                features = ahead
+                states.append(self._run_layer(features[::-1], f"back.{layer}")[::-1])
+            features = np.concatenate(states, axis=1)
         return np.concatenate([*pooled, *(self._pool(kind, features) for kind in self.config.pooling)])
 
     def _run_layer(self, inputs: Floats32, name: str) -> Floats32:
@@ -119,7 +116,6 @@ class NumpyHead:
     vector_size: int  # dimensions of the vectors that it reads
 
     def __post_init__(self) -> None:
-        """Check that all tensors are there and fit each other."""
         (dense, features), outputs = self.tensors["dense.weight"].shape, self.num_outputs
         norms = ["weight", "bias", *(["running_mean", "running_var"] if self._over_batch else [])]
         shapes: Shapes = {f"norm.{name}": (features,) for name in norms}
@@ -169,7 +165,6 @@ class NumpyNetwork:
     head: NumpyHead
 
     def __post_init__(self) -> None:
-        """Check that the head reads the encoder's vectors."""
         if self.head.vector_size != self.encoder.vector_size:
             raise InputError(f"a head on vectors of {self.head.vector_size}, not of {self.encoder.vector_size}")
 
@@ -189,7 +184,6 @@ class Ensemble:
     members: tuple[NumpyNetwork, ...]
 
     def __post_init__(self) -> None:
-        """Check that the members are alike."""
         parts = [(each.encoder, each.head) for each in self.members]
         sizes = {(one.dim, one.vector_size, head.num_outputs, head.num_auxiliary) for one, head in parts}
         if len(sizes) != 1:
@@ -229,7 +223,6 @@ class ProgramNetwork:
     max_length: MaxLength = MAX_LENGTH  # statements of a program that are read
 
     def __post_init__(self) -> None:
-        """Check that the parts fit each other."""
         if self.vectors.shape[1:] != (self.network.encoder.dim,) or not self.vectors.size:
             raise InputError(f"vectors of shape {self.vectors.shape} for an encoder of {self.network.encoder.dim}")
         if self.row.ndim != 1 or not self.row.size or not 0 <= self.row.min() <= self.row.max() < len(self.vectors):
@@ -257,7 +250,6 @@ class LSTMEncoder:
     card: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that its parts fit each other."""
         if self.vectors.shape[1:] != (self.encoder.dim,) or self.projection.shape[1:] != (self.encoder.vector_size,):
             raise InputError(f"an LSTM with vectors {self.vectors.shape} and a last layer {self.projection.shape}")
 

@@ -72,7 +72,6 @@ class Pooler:
     encoder: LinearEncoder | LSTMEncoder | None = None
 
     def __post_init__(self) -> None:
-        """Check that an LSTM knows the embedding's words."""
         if isinstance(self.encoder, LSTMEncoder) and self.encoder.embedding_id != self.embedding.fingerprint:
             raise InputError(
                 f"the encoder was trained on embedding {self.encoder.embedding_id}, but {self.embedding.fingerprint} "

@@ -144,20 +144,15 @@ class _Code:
 
     def _read_all(self, work: Sequence[Any], read: Callable[[Any], Module], noun: str) -> Iterator[tuple[Any, Module]]:
         """Items with their modules, in order, without those that can't be read."""
-
-        def attempt(item: Any) -> Module | NccError:
-            try:
-                return read(item)
-            except NccError as error:
-                return error
-
         errors: list[NccError] = []
         with ThreadPoolExecutor(self.jobs) as pool:
             for start in range(0, len(work), _FILES_AT_A_TIME):
                 part = work[start : start + _FILES_AT_A_TIME]
-                for item, module in zip(part, pool.map(attempt, part), strict=True):
-                    if isinstance(module, NccError):
-                        errors.append(module)
+                for item, future in [(item, pool.submit(read, item)) for item in part]:
+                    try:
+                        module = future.result()
+                    except NccError as error:
+                        errors.append(error)
                     else:
                         yield item, module
                 self.tell(f"{start + len(part)} of {len(work)} {noun}")
