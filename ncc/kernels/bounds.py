@@ -76,17 +76,15 @@ def work_lower_bound(execution: Execution) -> WorkBound:
 
 
 def reached_bytes(execution: Execution) -> dict[int, float]:
-    """Node of each argument that points to global memory → bytes up to the end of the farthest access that is known."""
-    module, kernel = execution.module, execution.function
-    spaces, strides = PointerSpaces(module, argument_spaces(module, kernel)), np.zeros(module.num_nodes + 1)
-    reached = defaultdict[int, float](float)
+    """Index of each argument that points to global memory → bytes to the end of the farthest access that is known."""
+    module, reached = execution.module, defaultdict[int, float](float)
+    spaces, strides = argument_spaces(module, execution.function), np.zeros(module.num_nodes + 1)
     for block, times in execution.times.items():
-        for inst in execution.blocks[block]:
-            for access in accesses_of(inst, strides, spaces) if inst.opcode in ("load", "store", "call") else ():
-                argument, offset = execution.offsets.get(access.pointer, (-1, times))
-                offset = offset[(times > 0) & np.isfinite(offset)]
-                if argument >= 0 and access.space == "global" and len(offset):
-                    reached[argument] = max(reached[argument], float(offset.max()) + access.num_bytes)
+        for access in (access for inst in execution.blocks[block] for access in accesses_of(inst, strides, spaces)):
+            argument, offset = execution.offsets.get(access.pointer, (-1, times))
+            offset = offset[(times > 0) & np.isfinite(offset)]
+            if argument >= 0 and access.space == "global" and len(offset):
+                reached[argument] = max(reached[argument], float(offset.max()) + access.num_bytes)
     return dict(reached)
 
 
