@@ -104,14 +104,14 @@ def test_an_answer_says_that_nothing_verified_types_that_disagree(tmp_path, comm
     ids=lambda value: type(value).__name__,
 )
 def test_an_unforeseen_error_is_the_inputs_alone(three, monkeypatch, error, noun, debug):
-    embed = ncc.embed
+    load_module = ncc.load_module
 
     def fails_at_b(name: str, **options: Any) -> Any:
         if str(name).endswith("b.ll"):
             raise error
-        return embed(name, **options)
+        return load_module(name, **options)
 
-    monkeypatch.setattr("ncc.verbs.embed.embed", fails_at_b)
+    monkeypatch.setattr("ncc.ir.inputs.load_module", fails_at_b)
     if debug:
         monkeypatch.setenv("NCC_DEBUG", "1")
     finished = run_here("embed", *three, "--json")
