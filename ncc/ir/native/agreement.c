@@ -37,29 +37,23 @@ span element_of(const reader *r, span type) {
 }
 
 static shape shape_of(const reader *r, span type) {
+  static const struct {
+    const char *name;
+    int kind;
+    uint64_t bits;
+  } scalars[] = {{"ptr", POINTER, 0}, {"float", FLOATING, 32}, {"double", FLOATING, 64}, {"half", FLOATING, 16},
+                 {"bfloat", FLOATING, 16}, {"fp128", FLOATING, 128}, {"ppc_fp128", FLOATING, 128},
+                 {"x86_fp80", FLOATING, 80}, {"x86_mmx", OTHER, 64}, {"x86_amx", OTHER, 8192}};
   shape found = {.kind = OTHER};
   if (is_vector(r, type)) {
     found.is_scalable = text_of(r, type)[1] == 'v';
     found.count = number_in(r, length_at(r, type));
     type = element_of(r, type);
   }
-  const char *text = text_of(r, type);
-  switch (*text) {
-    case 'i':
-      found.kind = INTEGER;
-      found.bits = number_in(r, type.at + 1);
-      break;
-    case 'p': found.kind = text[1] == 't' ? POINTER : FLOATING, found.bits = 128; break; /* ptr, ppc_fp128 */
-    case 'h':
-    case 'b': found.kind = FLOATING, found.bits = 16; break;                                /* half, bfloat */
-    case 'f': found.kind = FLOATING, found.bits = text[1] == 'p' ? 128 : 32; break;         /* fp128, float */
-    case 'd': found.kind = FLOATING, found.bits = 64; break;                                /* double */
-    case 'x':                                                                               /* x86_fp80, _mmx, _amx */
-      found.kind = text[4] == 'f' ? FLOATING : OTHER;
-      found.bits = text[4] == 'f' ? 80 : text[4] == 'm' ? 64 : 8192;
-      break;
-    default: break;
-  }
+  if (*text_of(r, type) == 'i') found.kind = INTEGER, found.bits = number_in(r, type.at + 1);
+  for (size_t i = 0; found.kind == OTHER && i < sizeof scalars / sizeof *scalars; i++)
+    if (!strncmp(text_of(r, type), scalars[i].name, strlen(scalars[i].name)))
+      found.kind = scalars[i].kind, found.bits = scalars[i].bits;
   return found;
 }
 
@@ -89,15 +83,14 @@ span field_of(reader *r, span type, const char *index) {
   return type;
 }
 
-/* The key of a text around a type's, such as "{ %, i1 }". */
-uint32_t text_key(reader *r, const char *format, span type) {
+/* The key of a type with a text before it, of which n bytes count, and behind it. */
+uint32_t key_around(reader *r, const char *before, size_t n, span type, const char *behind) {
   size_t from = r->out.len;
-  const char *mark = strchr(format, '%');
-  emit_bytes(r, format, (size_t)(mark - format));
+  emit_bytes(r, before, n);
   if (!chars_reserve(&r->out, type.n)) fail_memory(r);
   emit_bytes(r, text_of(r, type), type.n);
-  emit_bytes(r, mark + 1, strlen(mark + 1));
-  uint32_t key = type_key(r->out.data + from, r->out.len - from);
+  emit_bytes(r, behind, strlen(behind));
+  uint32_t key = key_of(r, (span){from, r->out.len - from});
   r->out.len = from;
   return key;
 }
@@ -105,14 +98,8 @@ uint32_t text_key(reader *r, const char *format, span type) {
 /* The key of an element's type, in a vector as long as another type is. */
 uint32_t vector_key(reader *r, span like, span element) {
   if (!is_vector(r, like)) return key_of(r, element);
-  size_t from = r->out.len, prefix = element_of(r, like).at - like.at;
-  if (!chars_reserve(&r->out, prefix + element.n)) fail_memory(r);
-  emit_bytes(r, text_of(r, like), prefix);
-  emit_bytes(r, text_of(r, element), element.n);
-  emit(r, ">");
-  uint32_t key = type_key(r->out.data + from, r->out.len - from);
-  r->out.len = from;
-  return key;
+  if (!chars_reserve(&r->out, like.n)) fail_memory(r);
+  return key_around(r, text_of(r, like), element_of(r, like).at - like.at, element, ">");
 }
 
 /* What the operands of an operator may be. */
@@ -124,46 +111,37 @@ void check_operator(reader *r, opcode op, span type) {
 }
 
 void check_cast(reader *r, opcode op, span from, span to) {
+  /* From OP_trunc on: what it casts from and to; and whether that is wider (1), narrower (-1), or as it may be. */
+  static const struct {
+    int from, to, wider;
+  } casts[] = {{INTEGER, INTEGER, -1}, {INTEGER, INTEGER, 1}, {INTEGER, INTEGER, 1}, {FLOATING, FLOATING, -1},
+               {FLOATING, FLOATING, 1}, {FLOATING, INTEGER, 0}, {FLOATING, INTEGER, 0}, {INTEGER, FLOATING, 0},
+               {INTEGER, FLOATING, 0}, {POINTER, INTEGER, 0}, {POINTER, INTEGER, 0}, {INTEGER, POINTER, 0},
+               {0, 0, 0}, {POINTER, POINTER, 0}};
   shape a = shape_of(r, from), b = shape_of(r, to);
-  int same = from.n == to.n && !memcmp(text_of(r, from), text_of(r, to), to.n), fits = 0;
-  int ints = a.kind == INTEGER && b.kind == INTEGER, floats = a.kind == FLOATING && b.kind == FLOATING;
-  switch (op) {
-    case OP_trunc: fits = ints && a.bits > b.bits; break;
-    case OP_zext:
-    case OP_sext: fits = ints && a.bits < b.bits; break;
-    case OP_fptrunc: fits = floats && a.bits > b.bits; break;
-    case OP_fpext: fits = floats && a.bits < b.bits; break;
-    case OP_fptoui:
-    case OP_fptosi: fits = a.kind == FLOATING && b.kind == INTEGER; break;
-    case OP_uitofp:
-    case OP_sitofp: fits = a.kind == INTEGER && b.kind == FLOATING; break;
-    case OP_ptrtoint:
-    case OP_ptrtoaddr: fits = a.kind == POINTER && b.kind == INTEGER; break;
-    case OP_inttoptr: fits = a.kind == INTEGER && b.kind == POINTER; break;
-    case OP_addrspacecast: fits = a.kind == POINTER && b.kind == POINTER && !same; break;
-    default: /* bitcast */
-      if (a.kind == POINTER || b.kind == POINTER) {
-        span one = element_of(r, from), other = element_of(r, to);
-        fits = one.n == other.n && !memcmp(text_of(r, one), text_of(r, other), one.n);
-        fits = fits && (a.count ? a.count : 1) == (b.count ? b.count : 1);
-      } else {
-        fits = a.bits * (a.count ? a.count : 1) == b.bits * (b.count ? b.count : 1) || (a.kind == OTHER && b.kind == OTHER);
-      }
-      need(r, fits && a.is_scalable == b.is_scalable, "a cast between types that it is not for");
-      return;
+  int fits = a.is_scalable == b.is_scalable;
+  if (op != OP_bitcast) {
+    int wanted = casts[op - OP_trunc].wider;
+    fits = fits && a.count == b.count && a.kind == casts[op - OP_trunc].from && b.kind == casts[op - OP_trunc].to;
+    fits = fits && (!wanted || (wanted > 0 ? a.bits < b.bits : a.bits > b.bits));
+    fits = fits && (op != OP_addrspacecast || key_of(r, from) != key_of(r, to));
+  } else if (a.kind == POINTER || b.kind == POINTER) {
+    uint64_t one = a.count ? a.count : 1, other = b.count ? b.count : 1;
+    fits = fits && one == other && key_of(r, element_of(r, from)) == key_of(r, element_of(r, to));
+  } else {
+    fits = fits && a.bits * (a.count ? a.count : 1) == b.bits * (b.count ? b.count : 1);
   }
-  need(r, fits && a.count == b.count && a.is_scalable == b.is_scalable, "a cast between types that it is not for");
+  need(r, fits, "a cast between types that it is not for");
 }
 
-/* A number that is written as the type before it wants it: "1.0" is no integer, and "1" no float. */
-void check_number(reader *r, const char *start, size_t type_at) {
-  span type = {type_at, r->out.len - type_at - 1}; /* a space is behind it */
-  if (r->out.len <= type_at + 1) return;
+/* Is a number that has been read, and is written as its type wants it, a float's? "1.0" is no integer, and "1" no float. */
+int is_float_number(reader *r, const char *start, span type) {
   const char *p = start + (*start == '-' || *start == '+');
   while (p < r->p && *p >= '0' && *p <= '9') p++;
   int is_integer = p == r->p;
-  if (is_integer ? text_of(r, type)[0] != 'i' : shape_of(r, type).kind != FLOATING || is_vector(r, type))
+  if (type.n && (is_integer ? *text_of(r, type) != 'i' : shape_of(r, type).kind != FLOATING || is_vector(r, type)))
     fail_at(r, start, "a number that is not of its type");
+  return !is_integer;
 }
 
 /* Each phi has an entry for each edge into its block: sums over both must be equal, of numbers that stand for blocks. */
@@ -176,7 +154,7 @@ void check_phis(reader *r) {
   for (int phis = 0; phis < 2; phis++) {
     for (size_t i = (size_t)r->body.first_stmt + 1; i < r->opcode.len; i++) {
       opcode op = r->opcode.data[i];
-      if (phis ? op != OP_phi : op < OP_ret || op > OP_callbr) continue;
+      if (phis ? op != OP_phi : !is_terminator(op)) continue;
       size_t from = (size_t)r->stmt_block.data[i] - first;
       size_t end = (size_t)(i + 1 < r->opcode.len ? r->operand_start.data[i + 1] : (int32_t)r->operand.len);
       uint64_t sum = 0;

@@ -31,15 +31,19 @@ static int read_conventions(reader *r) {
   return is_far;
 }
 
-void read_label(reader *r) {
-  if (!accept_word(r, "label")) fail(r, "expected 'label'");
+int32_t read_block(reader *r) {
   skip_space(r);
-  if (*r->p != '%') fail(r, "expected the name of a label");
   const char *at = r->p;
+  if (*at != '%') fail(r, "expected the name of a block");
   int32_t node = read_local(r);
   agree(r, at, node, type_key("label", 5));
-  if (node == r->block_node.data[r->body.first_block]) fail_at(r, at, "a branch to the entry of the function");
   push_operand(r, node);
+  return node;
+}
+
+void read_label(reader *r) {
+  if (!accept_word(r, "label")) fail(r, "expected 'label'");
+  if (read_block(r) == r->block_node.data[r->body.first_block]) fail(r, "a branch to the entry of the function");
   emit(r, " label <LABEL>");
 }
 
@@ -66,13 +70,8 @@ static int dropped_argument(reader *r, int32_t callee, int count) {
   return -1;
 }
 
-/* Of the function type that a call names: the keys of its parameters are the first of r->parameters. */
-typedef struct {
-  int is_given, is_variadic;
-  size_t count;
-} signature;
-
-static void read_arguments(reader *r, int32_t callee, const signature *known) {
+/* Between `least` and `most`, of which the first ones are of the types of r->parameters. */
+static void read_arguments(reader *r, int32_t callee, size_t least, size_t most) {
   enum { MOST_DROPPABLE = 5 };
   size_t start[MOST_DROPPABLE + 1];
   size_t first_operand = r->operand.len;
@@ -93,11 +92,10 @@ static void read_arguments(reader *r, int32_t callee, const signature *known) {
       break;
     }
     push_operand(r, read_typed_value(r));
-    if (r->type.n && (size_t)count < known->count)
+    if (r->type.n && (size_t)count < least)
       need(r, key_of(r, r->type) == r->parameters.data[count], "an argument of another type than the parameter's");
   }
-  if (known->is_given)
-    need(r, known->is_variadic ? (size_t)count >= known->count : (size_t)count == known->count, "a call with too few or too many arguments");
+  need(r, (size_t)count >= least && (size_t)count <= most, "a call with too few or too many arguments");
   int drop = dropped_argument(r, callee, count);
   if (drop >= 0) {
     size_t len = start[drop + 1] - start[drop];
@@ -122,11 +120,7 @@ static void read_call_tail(reader *r) {
       r->p++;
       skip_digits(r);
     } else if (*r->p == '"') { /* not read_attributes, which would go on to the words of the next line */
-      skip_string(r);
-      if (*r->p == '=') {
-        r->p++;
-        skip_string(r);
-      }
+      read_text_attribute(r);
     } else if (is_name_char(*r->p)) {
       word w = peek_word(r);
       if (!is_attribute(r, &w) || w.s[w.n] == ':') return;
@@ -141,12 +135,11 @@ static void read_call_tail(reader *r) {
 int32_t read_call(reader *r) {
   int is_far = read_conventions(r);
   emit(r, " ");
-  size_t type_at = r->out.len;
   r->parameters.len = 0;
   r->has_signature = 0;
-  read_type(r);
-  r->gives = type_key(r->out.data + type_at, r->out.len - type_at);
-  signature known = {r->has_signature, r->is_variadic, r->has_signature ? r->parameters.len : 0};
+  r->gives = key_of(r, read_type(r));
+  size_t least = r->has_signature ? r->parameters.len : 0;
+  size_t most = r->has_signature && !r->is_variadic ? least : SIZE_MAX;
   emit(r, " ");
   size_t callee_at = r->operand.len;
   push_operand(r, NO_NODE);
@@ -155,7 +148,7 @@ int32_t read_call(reader *r) {
   int32_t callee = read_callee(r);
   r->operand.data[callee_at] = callee;
   if (is_local && !is_far) agree(r, r->statement, callee, type_key("ptr", 3));
-  read_arguments(r, callee, &known);
+  read_arguments(r, callee, least, most);
   read_call_tail(r);
   return callee;
 }
@@ -179,9 +172,7 @@ int32_t read_invoke(reader *r, opcode op) {
 
 void read_landingpad(reader *r) {
   emit(r, " ");
-  size_t type_at = r->out.len;
-  read_type(r);
-  r->gives = type_key(r->out.data + type_at, r->out.len - type_at);
+  r->gives = key_of(r, read_type(r));
   if (accept_word(r, "cleanup")) emit(r, " cleanup");
   size_t last = 0, last_len = 0;
   for (word w; is(w = peek_word(r), "catch") || is(w, "filter");) {

@@ -46,11 +46,7 @@ static void read_tail_of_variable(reader *r, const word *owner) {
     r->p++;
     skip_space(r);
     if (*r->p == '!') {
-      r->p++;
-      while (is_name_char(*r->p) || *r->p == '\\') r->p++;
-      skip_space(r);
-      if (*r->p != '!') fail(r, "expected metadata");
-      skip_metadata(r);
+      skip_attachment(r);
       continue;
     }
     word w = peek_word(r);
@@ -133,8 +129,7 @@ static void read_attribute_group(reader *r) {
   expect(r, '{', "expected '{' and attributes");
   while (!accept(r, '}')) {
     if (*r->p == '"') {
-      skip_string(r);
-      if (accept(r, '=')) skip_text(r);
+      read_text_attribute(r);
       continue;
     }
     word w = peek_word(r);

@@ -25,16 +25,10 @@ void skip_space(reader *r) {
   const char *p = r->p;
   for (;;) {
     while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r') p++;
-    const char *close;
-    if (*p == ';') {
-      close = memchr(p, '\n', (size_t)(r->end - p));
-    } else if (*p == '/' && p[1] == '*') { /* since LLVM 21 */
-      close = strstr(p + 2, "*/");
-      if (close) close += 2;
-    } else {
-      break;
-    }
-    p = close ? close : r->end;
+    int is_long = *p == '/' && p[1] == '*'; /* since LLVM 21 */
+    if (*p != ';' && !is_long) break;
+    const char *close = is_long ? strstr(p + 2, "*/") : memchr(p, '\n', (size_t)(r->end - p));
+    p = close ? close + 2 * is_long : r->end;
   }
   r->p = p;
 }

@@ -7,14 +7,8 @@
 static int32_t read_prototype(reader *r, int *is_kernel) {
   for (word w; !at_type(r);) {
     if (*r->p == '"' || *r->p == '#' || *r->p == '!') {
-      if (*r->p == '!') {
-        r->p++;
-        while (is_name_char(*r->p)) r->p++;
-        skip_space(r);
-        skip_metadata(r);
-      } else {
-        read_attributes(r);
-      }
+      if (*r->p == '!') skip_attachment(r);
+      else read_attributes(r);
       continue;
     }
     w = peek_word(r);
@@ -30,15 +24,16 @@ static int32_t read_prototype(reader *r, int *is_kernel) {
     else if (*r->p == '(') skip_balanced(r); /* addrspace(1), riscv_vls_cc(32) */
   }
   emit(r, " ");
-  size_t type_at = r->out.len;
-  read_type(r);
-  r->body.returns = type_key(r->out.data + type_at, r->out.len - type_at);
+  r->body.returns = key_of(r, read_type(r));
   read_attributes(r);
   skip_space(r);
   if (*r->p != '@') fail(r, "expected the name of a function");
   word name;
   emit(r, " <@ID>");
-  return read_global(r, &name);
+  int32_t node = read_global(r, &name);
+  if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, name.s, "a function of a name that is taken");
+  r->node_kind.data[node] = NODE_FUNCTION;
+  return node;
 }
 
 /* Adds the parameters as argument nodes and operands of the define statement. */
@@ -56,16 +51,13 @@ static void read_parameters(reader *r) {
       emit(r, "...");
       continue;
     }
-    size_t type_at = r->out.len;
-    read_type(r);
-    uint32_t key = type_key(r->out.data + type_at, r->out.len - type_at);
+    uint32_t key = key_of(r, read_type(r));
     if (key == type_key("void", 4)) fail(r, "a parameter of void");
     read_attributes(r);
     skip_space(r);
     int32_t node;
     if (*r->p == '%') {
       node = define_local(r, NODE_ARGUMENT, read_local(r));
-      note_number(r, r->text + r->node_name.data[node], r->node_name_len.data[node]);
     } else {
       node = define_number(r, NODE_ARGUMENT);
     }
@@ -97,7 +89,8 @@ static void skip_parameters(reader *r) {
 }
 
 /* Behind the parameters: attributes, section, comdat, alignment, collector, personality. */
-static void read_tail_of_function(reader *r, const word *owner) {
+static void read_tail_of_function(reader *r, int32_t node) {
+  const word owner = {r->text + r->node_name.data[node], r->node_name_len.data[node], WORD_OTHER, NUM_OPCODES};
   for (;;) {
     skip_space(r);
     if (*r->p == '#') { /* not read_attributes, which might take the word of the next entity for one */
@@ -106,11 +99,7 @@ static void read_tail_of_function(reader *r, const word *owner) {
       continue;
     }
     if (*r->p == '"') {
-      skip_string(r);
-      if (*r->p == '=') {
-        r->p++;
-        skip_string(r);
-      }
+      read_text_attribute(r);
       continue;
     }
     word w = peek_word(r);
@@ -127,7 +116,7 @@ static void read_tail_of_function(reader *r, const word *owner) {
       read_typed_value(r);
       r->out.len = at;
     } else if (is(w, "comdat")) {
-      read_name_of_comdat(r, owner);
+      read_name_of_comdat(r, &owner);
     } else {
       skip_space(r);
       if (has_text) skip_string(r);
@@ -143,53 +132,27 @@ static void read_to_body(reader *r, int *is_kernel) {
     if (*r->p == '{') return;
     if (*r->p != '!') fail(r, r->p >= r->end ? "function without a body" : "expected the body of a function");
     *is_kernel |= !strncmp(r->p, "!kernel_arg_", 12);
-    r->p++;
-    while (is_name_char(*r->p) || *r->p == '\\') r->p++;
-    skip_space(r);
-    if (*r->p != '!') fail(r, "expected metadata");
-    skip_metadata(r);
+    skip_attachment(r);
   }
 }
 
 /* Is there a label at the cursor? Its name is left in *name, the cursor behind the colon. */
 static int read_block_label(reader *r, word *name) {
   const char *at = r->p;
-  if (*at == '"') {
-    skip_string(r);
-    name->s = at + 1;
-    name->n = (size_t)(r->p - at - 2);
-  } else {
-    const char *s = at;
-    while (is_name_char(*s)) s++;
-    name->s = at;
-    name->n = (size_t)(s - at);
-    r->p = s;
-  }
-  if (name->n && *r->p == ':') {
-    r->p++;
-    return 1;
-  }
+  if (*at != '"' && !is_name_char(*at)) return 0;
+  r->p--; /* a label is written like the reference to it, but for the sigil in front */
+  name_of(r, name);
+  if (*r->p++ == ':') return 1;
   r->p = at;
   return 0;
 }
 
 static void begin_block(reader *r, const word *name) {
-  int32_t node;
-  if (name) {
-    const char *resume = r->p;
-    /* a label is written like the reference to it, but for the sigil in front */
-    r->p = name->s - 1;
-    if (*r->p == '"') r->p--;
-    node = define_local(r, NODE_BLOCK, read_local(r));
-    note_number(r, r->text + r->node_name.data[node], r->node_name_len.data[node]);
-    r->p = resume;
-  } else {
-    node = define_number(r, NODE_BLOCK);
-  }
+  int32_t node = name ? define_local(r, NODE_BLOCK, local_node(r, name)) : define_number(r, NODE_BLOCK);
   agree(r, r->p, node, type_key("label", 5));
   r->block = (int32_t)r->block_node.len;
   r->node_def.data[node] = r->block;
-  r->body.in_phis = 1;
+  r->body.in_phis = r->body.in_block = r->body.has_block = 1;
   if (!ints_push(&r->block_node, node)) fail_memory(r);
 }
 
@@ -214,7 +177,6 @@ static int read_body(reader *r) {
     if (read_block_label(r, &label)) {
       if (body->in_block) fail_at(r, label.s, "a block that begins before the last one ended with a terminator");
       begin_block(r, &label);
-      body->in_block = body->has_block = 1;
       continue;
     }
     word w = peek_word(r);
@@ -222,19 +184,21 @@ static int read_body(reader *r) {
       skip_line(r);
       continue;
     }
-    if (!body->in_block) {
-      begin_block(r, NULL);
-      body->in_block = body->has_block = 1;
-    }
+    if (!body->in_block) begin_block(r, NULL);
     if (read_statement(r)) body->in_block = 0;
   }
   return 0;
 }
 
-static void check_locals(reader *r, size_t first_node) {
-  for (size_t node = first_node; node < r->node_kind.len; node++) {
-    if (r->node_kind.data[node] != NODE_UNDEFINED || r->node_function.data[node] < 0) continue;
-    fail_at(r, r->text + r->node_name.data[node], "use of undefined value");
+/* Is all defined that was named: locals behind their function, in the end globals too? */
+static void check_nodes(reader *r, size_t first, int is_end) {
+  for (size_t node = first; node < r->node_kind.len; node++) {
+    if (r->node_kind.data[node] != NODE_UNDEFINED) continue;
+    const char *name = r->text + r->node_name.data[node];
+    if (r->node_function.data[node] >= 0) fail_at(r, name, "use of undefined value");
+    if (!is_end) continue;
+    if (r->node_name_len.data[node] > 5 && !memcmp(name, "llvm.", 5)) r->node_kind.data[node] = NODE_FUNCTION;
+    else fail_at(r, name, "use of undefined global");
   }
 }
 
@@ -310,10 +274,8 @@ static void begin_function(reader *r) {
   table_clear(&r->locals);
   r->out.len = 0;
   emit(r, "define");
-  const char *at = r->statement = r->p;
+  r->statement = r->p;
   int32_t node = body->node = read_prototype(r, &body->kernel);
-  if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, at, "a second definition of this function");
-  r->node_kind.data[node] = NODE_FUNCTION;
   r->node_def.data[node] = r->function;
   body->first_arg = (int32_t)r->node_kind.len;
   read_parameters(r);
@@ -321,8 +283,7 @@ static void begin_function(reader *r) {
   body->first_stmt = (int32_t)r->opcode.len;
   body->first_block = r->block;
   end_statement(r, OP_define, NO_NODE, NO_NODE, first_operand);
-  word name = {r->text + r->node_name.data[node], r->node_name_len.data[node], WORD_OTHER, NUM_OPCODES};
-  read_tail_of_function(r, &name);
+  read_tail_of_function(r, node);
   read_to_body(r, &body->kernel);
   r->p++;
   take_kernels_place(r, node);
@@ -330,7 +291,7 @@ static void begin_function(reader *r) {
 
 static void end_function(reader *r) {
   const open_function *body = &r->body;
-  check_locals(r, body->first_node);
+  check_nodes(r, body->first_node, 0);
   if (body->has_phi) check_phis(r);
   if (body->has_alias) resolve_aliases(r);
   int ok = ints_push(&r->fn_node, body->node) && ints_push(&r->fn_first_stmt, body->first_stmt) &&
@@ -344,13 +305,9 @@ static void end_function(reader *r) {
 static void read_declaration(reader *r) {
   int kernel = 0;
   r->out.len = 0;
-  const char *at = r->p;
   int32_t node = read_prototype(r, &kernel);
-  if (r->node_kind.data[node] != NODE_UNDEFINED) fail_at(r, at, "a second declaration of this function");
-  r->node_kind.data[node] = NODE_FUNCTION;
-  word name = {r->text + r->node_name.data[node], r->node_name_len.data[node], WORD_OTHER, NUM_OPCODES};
   skip_parameters(r);
-  read_tail_of_function(r, &name);
+  read_tail_of_function(r, node);
 }
 
 /* One top-level entity; of a function what stands before its body. */
@@ -367,15 +324,6 @@ static void read_entity(reader *r) {
     r->place = IN_BODY;
   } else if (accept_word(r, "declare")) read_declaration(r);
   else read_other_entity(r);
-}
-
-static void check_globals(reader *r) {
-  for (size_t node = 0; node < r->node_kind.len; node++) {
-    if (r->node_kind.data[node] != NODE_UNDEFINED) continue;
-    const char *name = r->text + r->node_name.data[node];
-    if (r->node_name_len.data[node] > 5 && !memcmp(name, "llvm.", 5)) r->node_kind.data[node] = NODE_FUNCTION;
-    else fail_at(r, name, "use of undefined global");
-  }
 }
 
 /* Reads up to the pause, or to the end. */
@@ -396,7 +344,7 @@ static void read_module(reader *r) {
   }
   if (r->p < r->end) return;
   if (r->place == IN_BODY) fail(r, "function that does not end");
-  check_globals(r);
+  check_nodes(r, 0, 1);
   r->place = AT_END;
   if (!ints_push(&r->operand_start, (int32_t)r->operand.len)) fail_memory(r);
   if (!r->texts.start.len && !longs_push(&r->texts.start, 0)) fail_memory(r);
@@ -447,8 +395,6 @@ EXPORT reader *ncc_open(const char *text, int64_t len, uint32_t flags, int32_t m
   r->max_fields = max_fields;
   r->function = -1;
   r->most_text = ((size_t)len << 6) + ((size_t)16 << 20);
-  r->locals.epoch = r->globals.epoch = r->type_names.epoch = r->known_callees.epoch = r->defined.epoch = 1;
-  r->kernel_bodies.epoch = r->comdats.epoch = r->cases.epoch = 1;
   if (len > (int64_t)0xFFFFFFF0u) {
     r->status = STATUS_SYNTAX;
     memcpy(r->message, "text of more than 4 GiB", 24);

@@ -33,6 +33,8 @@ enum { BODY_OF_LEN = sizeof BODY_OF - 1 };
 #define AS_ENUM(NAME) OP_##NAME,
 typedef enum { OPCODES(AS_ENUM) NUM_OPCODES } opcode;
 
+static inline int is_terminator(opcode op) { return op >= OP_ret && op <= OP_callbr; }
+
 /* What a word may be; a word of no class has a meaning in one place only, or none at all. */
 enum { WORD_OTHER = 0, WORD_OPCODE = 1, WORD_TYPE = 2, WORD_VALUE = 4, WORD_FLAG = 8, WORD_TAIL = 16, WORD_CONSTANT = 32,
        WORD_ATTRIBUTE = 64, WORD_LINKAGE = 128, WORD_CONVENTION = 256, WORD_PREDICATE = 512 };
@@ -145,29 +147,29 @@ static inline int is_name_char(char c) { return name_chars[(uint8_t)c]; }
 
 /* types.c */
 int at_type(reader *r);
-void read_type(reader *r);
+span read_type(reader *r);
 void find_definitions(reader *r);
 void skip_type(reader *r);
 
 /* agreement.c */
-void check_number(reader *r, const char *start, size_t type_at);
+int is_float_number(reader *r, const char *start, span type);
 void check_operator(reader *r, opcode op, span type);
 void check_cast(reader *r, opcode op, span from, span to);
 void check_phis(reader *r);
 span element_of(const reader *r, span type);
 span field_of(reader *r, span type, const char *index);
 uint32_t vector_key(reader *r, span shape, span element);
-uint32_t text_key(reader *r, const char *format, span type);
+uint32_t key_around(reader *r, const char *before, size_t n, span type, const char *behind);
 void need(reader *r, int condition, const char *message);
 
 /* values.c */
 int32_t new_node(reader *r, int kind, const char *name, size_t len);
+int32_t local_node(reader *r, const word *name);
 int32_t read_local(reader *r);
 int32_t define_local(reader *r, int kind, int32_t node);
 int32_t define_number(reader *r, int kind);
 int define_alias(reader *r, int32_t node, int32_t target);
 void resolve_aliases(reader *r);
-void note_number(reader *r, const char *name, size_t len);
 int32_t read_global(reader *r, word *name);
 int32_t global_node(reader *r, const char *name, size_t len);
 int32_t read_value(reader *r, size_t type_at);
@@ -176,7 +178,9 @@ int32_t read_callee(reader *r);
 void read_attributes(reader *r);
 int is_attribute(const reader *r, const word *w);
 void read_attribute(reader *r, word w);
+void read_text_attribute(reader *r);
 void skip_metadata(reader *r);
+const char *skip_attachment(reader *r);
 void name_of(reader *r, word *name);
 
 /* entities.c */
@@ -187,6 +191,7 @@ void read_other_entity(reader *r);
 void skip_line(reader *r);
 
 /* calls.c */
+int32_t read_block(reader *r);
 void read_label(reader *r);
 void read_label_list(reader *r);
 int32_t read_call(reader *r);

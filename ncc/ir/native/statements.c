@@ -3,19 +3,15 @@
    Reference: LLVM Language Reference, "Instruction Reference"; Ben-Nun et al. 2018, section 4.1. */
 #include "reader.h"
 
-/* Flags behind an opcode, in the order in which they stand; anything else is left alone. */
-static void read_flags(reader *r) {
-  for (word w; (w = peek_word(r)).kind & WORD_FLAG;) {
-    r->p += w.n;
-    emit(r, " ");
-    emit_bytes(r, w.s, w.n);
-  }
-}
-
 void emit_word(reader *r, word w) {
   r->p += w.n;
   emit(r, " ");
   emit_bytes(r, w.s, w.n);
+}
+
+/* Flags behind an opcode, in the order in which they stand; anything else is left alone. */
+static void read_flags(reader *r) {
+  for (word w; (w = peek_word(r)).kind & WORD_FLAG;) emit_word(r, w);
 }
 
 void read_operand(reader *r) {
@@ -25,28 +21,25 @@ void read_operand(reader *r) {
 
 /* A value that is not preceded by its type, because an earlier operand's type is its own: the type is put
    before it while it is read, since constants are abstracted by type, and taken away again. */
-static int32_t read_untyped_value(reader *r, size_t type_at, size_t type_len) {
+static int32_t read_untyped_value(reader *r, span type) {
   size_t from = r->out.len;
-  if (!chars_reserve(&r->out, type_len)) fail_memory(r);
-  memcpy(r->out.data + from, r->out.data + type_at, type_len);
-  r->out.len += type_len;
+  if (!chars_reserve(&r->out, type.n)) fail_memory(r);
+  emit_bytes(r, text_of(r, type), type.n);
   int32_t node = read_value(r, from);
-  memmove(r->out.data + from, r->out.data + from + type_len, r->out.len - from - type_len);
-  r->out.len -= type_len;
+  memmove(r->out.data + from, r->out.data + from + type.n, r->out.len - from - type.n);
+  r->out.len -= type.n;
   return node;
 }
 
 static span read_binary(reader *r, opcode op) {
   emit(r, " ");
-  span type = {r->out.len, 0};
-  read_type(r);
-  type.n = r->out.len - type.at;
+  span type = read_type(r);
   check_operator(r, op, type);
   r->gives = key_of(r, type);
   push_operand(r, read_value(r, type.at));
   expect(r, ',', "expected ',' and a second operand");
   emit(r, ",");
-  push_operand(r, read_untyped_value(r, type.at, type.n));
+  push_operand(r, read_untyped_value(r, type));
   return type;
 }
 
@@ -62,10 +55,6 @@ static void read_exactly(reader *r, int count, span *types) {
   }
 }
 
-static int same_types(const reader *r, span one, span other) {
-  return one.n == other.n && !memcmp(r->out.data + one.at, r->out.data + other.at, one.n);
-}
-
 static void read_pointer(reader *r) {
   read_operand(r);
   need(r, is_pointer(r, r->type), "expected the address to be a pointer");
@@ -78,14 +67,13 @@ static void read_element_index(reader *r) {
   emit(r, ",");
   size_t from = r->out.len;
   emit(r, " ");
-  size_t type_at = r->out.len;
-  read_type(r);
-  need(r, r->out.data[type_at] == 'i', "expected the index of an element to be an integer");
+  span type = read_type(r);
+  need(r, *text_of(r, type) == 'i', "expected the index of an element to be an integer");
   read_attributes(r);
   skip_space(r);
   const char *start = r->p;
   if (*start < '0' || *start > '9') {
-    push_operand(r, read_value(r, type_at));
+    push_operand(r, read_value(r, type.at));
     return;
   }
   skip_number(r);
@@ -148,6 +136,7 @@ static void read_alignment(reader *r) {
     if (!is(w, "align") && !is(w, "addrspace")) fail(r, "expected 'align' or 'addrspace'");
     emit(r, ",");
     emit_word(r, w);
+    span space = {r->out.len - w.n, w.n};
     skip_space(r);
     const char *start = r->p;
     if (*start == '(') skip_balanced(r);
@@ -155,15 +144,15 @@ static void read_alignment(reader *r) {
     else fail(r, "expected '(' after 'addrspace'");
     if (*start != '(') emit(r, " ");
     emit_bytes(r, start, (size_t)(r->p - start));
+    space.n = r->out.len - space.at;
+    if (is(w, "addrspace") && !is_type(r, space, "addrspace(0)")) r->gives = key_around(r, "ptr ", 4, space, "");
   }
 }
 
 static void read_load(reader *r) {
   read_flags(r);
   emit(r, " ");
-  span type = {r->out.len, 0};
-  read_type(r);
-  type.n = r->out.len - type.at;
+  span type = read_type(r);
   need(r, !is_type(r, type, "void"), "a load of void");
   r->gives = key_of(r, type);
   expect(r, ',', "expected ',' behind the type that is loaded");
@@ -176,25 +165,18 @@ static void read_load(reader *r) {
 static void read_alloca(reader *r) {
   read_flags(r);
   emit(r, " ");
-  span type = {r->out.len, 0};
-  read_type(r);
-  type.n = r->out.len - type.at;
+  span type = read_type(r);
   need(r, !is_type(r, type, "void"), "an alloca of void");
   const char *at = r->p;
   if (next_operand(r) && at_type(r)) {
     emit(r, ",");
     read_operand(r);
-    need(r, r->out.data[r->type.at] == 'i', "expected the number of elements to be an integer");
+    need(r, *text_of(r, r->type) == 'i', "expected the number of elements to be an integer");
   } else {
     r->p = at;
   }
-  size_t behind = r->out.len;
+  r->gives = type_key("ptr", 3);
   read_alignment(r);
-  /* ", addrspace(5)" stands last */
-  while (behind < r->out.len && r->out.data[behind] != 'd') behind++;
-  span space = {behind - 1, r->out.len - behind + 1};
-  int is_apart = behind < r->out.len && !is_type(r, space, "addrspace(0)");
-  r->gives = is_apart ? text_key(r, "ptr %", space) : type_key("ptr", 3);
 }
 
 static void read_memory_update(reader *r, opcode op) {
@@ -209,8 +191,8 @@ static void read_memory_update(reader *r, opcode op) {
   need(r, is_pointer(r, types[0]), "expected the address to be a pointer");
   r->gives = key_of(r, types[1]);
   if (op == OP_cmpxchg) {
-    need(r, same_types(r, types[1], types[2]), "a cmpxchg of values of two types");
-    r->gives = r->max_fields < 0 || r->max_fields > 1 ? text_key(r, "{ %, i1 }", types[1]) : 0;
+    need(r, key_of(r, types[1]) == key_of(r, types[2]), "a cmpxchg of values of two types");
+    r->gives = r->max_fields < 0 || r->max_fields > 1 ? key_around(r, "{ ", 2, types[1], ", i1 }") : 0;
   }
   if (read_ordering(r) != 1 + (op == OP_cmpxchg)) fail(r, "expected the ordering of an atomic operation");
   read_alignment(r);
@@ -221,10 +203,8 @@ static void read_cast(reader *r, opcode op) {
   read_operand(r);
   if (!accept_word(r, "to")) fail(r, "expected 'to' and the type of the result");
   emit(r, " to ");
-  span from = r->type, to = {r->out.len, 0};
-  read_type(r);
-  to.n = r->out.len - to.at;
-  check_cast(r, op, from, to);
+  span to = read_type(r);
+  check_cast(r, op, r->type, to);
   r->gives = key_of(r, to);
 }
 
@@ -236,10 +216,8 @@ static void read_phi(reader *r) {
   int kinds = 0;
   read_flags(r);
   emit(r, " ");
-  size_t type_at = r->out.len;
-  read_type(r);
-  size_t type_len = r->out.len - type_at;
-  r->gives = type_key(r->out.data + type_at, type_len);
+  span type = read_type(r);
+  r->gives = key_of(r, type);
   r->body.has_phi = 1;
   need(r, r->body.in_phis, "a phi behind other instructions of its block");
   start[0] = r->out.len;
@@ -247,13 +225,9 @@ static void read_phi(reader *r) {
   for (int more = *r->p == '['; more; more = next_operand(r)) { /* of a block without predecessors there is none */
     expect(r, '[', "expected '[' and an incoming value");
     size_t from = r->out.len;
-    push_operand(r, read_untyped_value(r, type_at, type_len));
+    push_operand(r, read_untyped_value(r, type));
     expect(r, ',', "expected ',' and the block that a value comes from");
-    skip_space(r);
-    if (*r->p != '%') fail(r, "expected the name of a block");
-    const char *label = r->p;
-    push_operand(r, read_local(r));
-    agree(r, label, r->operand.data[r->operand.len - 1], type_key("label", 5));
+    read_block(r);
     expect(r, ']', "expected ']' behind an incoming value");
     size_t len = r->out.len - from;
     int at = 0, same = 0;
@@ -290,7 +264,7 @@ static void read_phi(reader *r) {
 static void read_switch(reader *r) {
   read_operand(r);
   span type = r->type;
-  need(r, r->out.data[type.at] == 'i', "a switch over what is no integer");
+  need(r, *text_of(r, type) == 'i', "a switch over what is no integer");
   table_clear(&r->cases);
   expect(r, ',', "expected ',' and the default label of a switch");
   emit(r, ",");
@@ -302,7 +276,7 @@ static void read_switch(reader *r) {
     r->out.len = before;
     emit(r, " ");
     read_typed_value(r);
-    need(r, same_types(r, type, r->type), "a case of another type than the switch");
+    need(r, key_of(r, type) == key_of(r, r->type), "a case of another type than the switch");
     slot *s = table_slot(&r->cases, r->value, (size_t)(r->p - r->value));
     if (!s) fail_memory(r);
     if (!s->value) fail_at(r, r->value, "a second case of this value");
@@ -329,19 +303,10 @@ static void read_branch(reader *r) {
 }
 
 static void read_ret(reader *r) {
-  skip_space(r);
-  const char *type = r->p;
-  if (accept_word(r, "void")) {
-    skip_space(r);
-    if (*r->p != '(') { /* "ret void (i8*)* %f" returns a pointer to a function */
-      emit(r, " void");
-      need(r, r->body.returns == type_key("void", 4), "a return without the value that the function gives");
-      return;
-    }
-    r->p = type;
-  }
-  read_operand(r);
-  need(r, !r->type.n || r->body.returns == key_of(r, r->type), "a return of another type than the function's");
+  emit(r, " ");
+  span type = read_type(r);
+  need(r, r->body.returns == key_of(r, type), "a return of another type than the function's");
+  if (!is_type(r, type, "void")) push_operand(r, read_value(r, type.at));
 }
 
 static void read_getelementptr(reader *r) {
@@ -359,7 +324,7 @@ static void read_getelementptr(reader *r) {
     emit(r, ",");
     accept_word(r, "inrange");
     read_operand(r);
-    need(r, r->out.data[element_of(r, r->type).at] == 'i', "expected an index to be an integer");
+    need(r, *text_of(r, element_of(r, r->type)) == 'i', "expected an index to be an integer");
     if (!is_vector(r, base) && is_vector(r, r->type)) r->gives = vector_key(r, r->type, base);
   }
 }
@@ -383,7 +348,7 @@ static void read_select(reader *r) {
   read_exactly(r, 3, types);
   span condition = element_of(r, types[0]);
   need(r, is_type(r, condition, "i1"), "a select by what is no i1");
-  need(r, same_types(r, types[1], types[2]), "a select between values of two types");
+  need(r, key_of(r, types[1]) == key_of(r, types[2]), "a select between values of two types");
   r->gives = key_of(r, types[1]);
   if (is_vector(r, types[0]))
     need(r, r->gives == vector_key(r, types[0], element_of(r, types[1])), "a select by a vector of another length");
@@ -395,9 +360,9 @@ static void read_vector(reader *r, opcode op) {
   span element = element_of(r, types[0]);
   need(r, is_vector(r, types[0]), "expected a vector");
   r->gives = key_of(r, op == OP_extractelement ? element : types[0]);
-  if (op == OP_insertelement) need(r, same_types(r, element, types[1]), "an element of another type than the vector's");
+  if (op == OP_insertelement) need(r, key_of(r, element) == key_of(r, types[1]), "an element of another type than the vector's");
   if (op == OP_shufflevector) {
-    need(r, same_types(r, types[0], types[1]), "a shufflevector of two types");
+    need(r, key_of(r, types[0]) == key_of(r, types[1]), "a shufflevector of two types");
     need(r, is_vector(r, types[2]) && is_type(r, element_of(r, types[2]), "i32"), "a mask that is no vector of i32");
     r->gives = vector_key(r, types[2], element);
   } else {
@@ -446,7 +411,7 @@ static int32_t read_operands(reader *r, opcode op) {
       read_exactly(r, 2, types);
       r->gives = key_of(r, types[0]);
       types[0] = read_indices(r, types[0]);
-      need(r, !types[0].n || same_types(r, types[0], types[1]), "a field of another type than the value");
+      need(r, !types[0].n || key_of(r, types[0]) == key_of(r, types[1]), "a field of another type than the value");
       break;
     case OP_alloca: read_alloca(r); break;
     case OP_load: read_load(r); break;
@@ -470,9 +435,7 @@ static int32_t read_operands(reader *r, opcode op) {
       read_operand(r);
       expect(r, ',', "expected ',' and a type");
       emit(r, ", ");
-      types[0].at = r->out.len;
-      read_type(r);
-      r->gives = type_key(r->out.data + types[0].at, r->out.len - types[0].at);
+      r->gives = key_of(r, read_type(r));
       break;
     case OP_landingpad: read_landingpad(r); break;
     default:
@@ -495,14 +458,8 @@ static void read_attached_metadata(reader *r) {
     if (*r->p != ',') return;
     r->p++;
     skip_space(r);
-    if (*r->p != '!') fail(r, "expected metadata");
     int is_debug = !strncmp(r->p, "!dbg", 4) && !is_name_char(r->p[4]);
-    r->p++;
-    while (is_name_char(*r->p) || *r->p == '\\') r->p++;
-    skip_space(r);
-    const char *at = r->p;
-    if (*at != '!') fail(r, "expected metadata");
-    skip_metadata(r);
+    const char *at = skip_attachment(r);
     if (!is_debug) continue;
     if (at[1] >= '0' && at[1] <= '9') r->debug = (int32_t)(strtoul(at + 1, NULL, 10) & 0x7FFFFFFF);
     else if (!strncmp(at, "!DILocation(line: ", 18)) r->debug = -2 - (int32_t)(strtoul(at + 18, NULL, 10) & 0x3FFFFFFF);
@@ -521,21 +478,15 @@ void end_statement(reader *r, opcode op, int32_t result, int32_t callee, size_t 
 }
 
 /* Does an instruction without a name still make a value, and so take a number? */
-static int has_result(reader *r, opcode op, size_t type_at) {
-  if (op == OP_call || op == OP_invoke || op == OP_callbr)
-    return r->out.len < type_at + 4 || memcmp(r->out.data + type_at, "void", 4) != 0;
+static int has_result(const reader *r, opcode op) {
+  if (op == OP_call || op == OP_invoke || op == OP_callbr) return r->gives != type_key("void", 4);
   return op > OP_callbr ? op != OP_store && op != OP_fence : op == OP_catchswitch;
 }
 
-static int is_terminator(opcode op) { return op >= OP_ret && op <= OP_callbr; }
-
 /* A cast of a pointer to what has become the same type, "<%ID> = bitcast ptr <%ID> to ptr": later LLVM writes none. */
 static int is_empty_cast(const reader *r, int32_t operand) {
-  enum { BEFORE = sizeof "<%ID> = bitcast " - 1, BETWEEN = sizeof " <%ID> to " - 1 };
   if (r->flags & KEEP_CASTS || operand == NO_NODE || r->node_function.data[operand] < 0) return 0;
-  size_t len = (r->out.len - BEFORE - BETWEEN) / 2;
-  const char *from = r->out.data + BEFORE, *to = r->out.data + r->out.len - len;
-  return len >= 3 && (*from == '<' || !memcmp(from, "ptr", 3)) && !memcmp(from, to, len);
+  return r->gives == key_of(r, r->type) && (is_pointer(r, r->type) || *text_of(r, r->type) == '<');
 }
 
 /* Reads one statement at the cursor; returns 1 if it ends its block. Debug intrinsics and empty casts leave nothing
@@ -563,7 +514,6 @@ int read_statement(reader *r) {
   opcode op = w.op;
   r->p += w.n;
   emit_bytes(r, w.s, w.n);
-  size_t type_at = r->out.len + 1;
   r->gives = 0;
   r->body.in_phis &= op == OP_phi;
   int32_t callee = read_operands(r, op);
@@ -576,21 +526,17 @@ int read_statement(reader *r) {
   }
   if (op == OP_bitcast && result != NO_NODE && is_empty_cast(r, r->operand.data[first_operand]) &&
       define_alias(r, result, r->operand.data[first_operand])) {
-    note_number(r, r->text + r->node_name.data[result], r->node_name_len.data[result]);
     r->operand.len = first_operand;
     return 0;
   }
   if (result != NO_NODE) {
     define_local(r, NODE_RESULT, result);
-    need(r, has_result(r, op, type_at), "a name for what has no result");
-  } else if (has_result(r, op, type_at)) {
+    need(r, has_result(r, op), "a name for what has no result");
+  } else if (has_result(r, op)) {
     result = define_number(r, NODE_RESULT);
     agree(r, r->statement, result, r->gives);
   }
-  if (result != NO_NODE) {
-    r->node_def.data[result] = (int32_t)r->opcode.len;
-    note_number(r, r->text + r->node_name.data[result], r->node_name_len.data[result]);
-  }
+  if (result != NO_NODE) r->node_def.data[result] = (int32_t)r->opcode.len;
   end_statement(r, op, result, callee, first_operand);
   return is_terminator(op);
 }

@@ -107,24 +107,25 @@ static void read_named(reader *r) {
   if (r->out.len > r->most_text) fail_at(r, at, TOO_MUCH_TEXT);
 }
 
-/* "(3)", or a name in quotes, which LLVM 22 has */
-static void skip_address_space(reader *r) {
-  if (*r->p != '(') fail(r, "expected '(' after 'addrspace'");
-  r->p++;
+/* "addrspace(3)", or with a name in quotes, which LLVM 22 has: returns where "(3)" starts, the cursor if there is none. */
+static const char *skip_address_space(reader *r) {
+  if (*r->p != 'a' || !accept_word(r, "addrspace")) return r->p;
+  skip_space(r);
+  const char *open = r->p;
+  if (*r->p++ != '(') fail_at(r, open, "expected '(' after 'addrspace'");
   if (*r->p == '"') skip_string(r);
   else skip_digits(r);
   if (*r->p != ')') fail(r, "expected ')' behind an address space");
   r->p++;
+  return open;
 }
 
-static void read_address_space(reader *r) {
-  if (!accept_word(r, "addrspace")) return;
-  skip_space(r);
-  const char *open = r->p;
-  skip_address_space(r);
-  if (r->p - open == 3 && open[1] == '0') return;
+/* Nothing is written of the first address space. */
+static void emit_pointer(reader *r, const char *space, const char *end) {
+  emit(r, "ptr");
+  if (end == space || (end - space == 3 && space[1] == '0')) return;
   emit(r, " addrspace");
-  emit_bytes(r, open, (size_t)(r->p - open));
+  emit_bytes(r, space, (size_t)(end - space));
 }
 
 /* "(i32, ptr, ...)" behind a function's return type */
@@ -141,9 +142,9 @@ static void skip_parameter_types(reader *r) {
       expect(r, ')', "expected ')' behind '...'");
       break;
     }
-    read_type(r);
+    uint32_t key = key_of(r, read_type(r));
     r->parameters.len = first + (size_t)i; /* without those of function types in it */
-    if (!uints_push(&r->parameters, type_key(r->out.data + before, r->out.len - before))) fail_memory(r);
+    if (!uints_push(&r->parameters, key)) fail_memory(r);
     r->out.len = before;
   }
   r->has_signature = 1;
@@ -163,36 +164,16 @@ static void read_suffixes(reader *r, size_t start) {
     skip_space(r);
     if (*r->p == '(') {
       skip_parameter_types(r);
-    } else if (*r->p == '*') {
-      r->p++;
-      r->has_signature = 0;
-      r->parameters.len = first;
-      r->out.len = start;
-      emit(r, "ptr");
-    } else if (*r->p == 'a') {
-      const char *at = r->p;
-      if (!accept_word(r, "addrspace")) return;
-      skip_space(r);
-      const char *open = r->p;
-      if (*open != '(') {
-        r->p = at;
-        return;
-      }
-      skip_address_space(r);
-      const char *close = r->p;
-      if (!accept(r, '*')) { /* not a pointer's: a global's or a function's own address space */
-        r->p = at;
-        return;
-      }
-      r->has_signature = 0;
-      r->parameters.len = first;
-      r->out.len = start;
-      emit(r, "ptr");
-      if (close - open == 3 && open[1] == '0') continue;
-      emit(r, " addrspace");
-      emit_bytes(r, open, (size_t)(close - open));
     } else {
-      return;
+      const char *at = r->p, *space = skip_address_space(r), *end = r->p;
+      if (!accept(r, '*')) { /* an address space may be a global's or a function's own */
+        r->p = at;
+        return;
+      }
+      r->has_signature = 0;
+      r->parameters.len = first;
+      r->out.len = start;
+      emit_pointer(r, space, end);
     }
   }
 }
@@ -202,9 +183,9 @@ static void read_word_type(reader *r) {
   if (!(w.kind & WORD_TYPE)) fail(r, "expected a type");
   r->p += w.n;
   if (is(w, "ptr")) {
-    emit(r, "ptr");
     skip_space(r);
-    if (*r->p == 'a') read_address_space(r);
+    const char *space = skip_address_space(r);
+    emit_pointer(r, space, r->p);
   } else if (is(w, "target")) {
     skip_space(r);
     const char *open = r->p;
@@ -217,7 +198,8 @@ static void read_word_type(reader *r) {
   }
 }
 
-void read_type(reader *r) {
+/* Returns where it is written. */
+span read_type(reader *r) {
   if (++r->depth > MAX_DEPTH) fail(r, "types nested too deep");
   skip_space(r);
   size_t start = r->out.len;
@@ -251,6 +233,7 @@ void read_type(reader *r) {
     if (*next == '*' || *next == '(' || *next == 'a' || *next < ' ') read_suffixes(r, start);
   }
   r->depth--;
+  return (span){start, r->out.len - start};
 }
 
 int at_type(reader *r) {

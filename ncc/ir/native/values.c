@@ -63,12 +63,28 @@ static int32_t *local_slot(reader *r, const word *name) {
   return &s->value;
 }
 
+int32_t local_node(reader *r, const word *name) {
+  int32_t *node = local_slot(r, name);
+  if (*node < 0) *node = new_node(r, NODE_UNDEFINED, name->s, name->n);
+  return *node;
+}
+
 int32_t read_local(reader *r) {
   word name;
   name_of(r, &name);
-  int32_t *node = local_slot(r, &name);
-  if (*node < 0) *node = new_node(r, NODE_UNDEFINED, name.s, name.n);
-  return *node;
+  return local_node(r, &name);
+}
+
+/* The number behind a name that is nothing but one takes its turn; "5x", which LLVM quotes, is none. */
+static void note_number(reader *r, const char *name, size_t len) {
+  int32_t number = 0;
+  if (!len || len > 9) return;
+  for (size_t i = 0; i < len; i++) {
+    if (name[i] < '0' || name[i] > '9') return;
+    number = number * 10 + (name[i] - '0');
+  }
+  if (number < r->next_number) fail_at(r, name, "a number that an earlier value has passed");
+  r->next_number = number + 1;
 }
 
 int32_t define_local(reader *r, int kind, int32_t node) {
@@ -76,6 +92,7 @@ int32_t define_local(reader *r, int kind, int32_t node) {
     fail_at(r, r->text + r->node_name.data[node], "a second definition of this name");
   }
   r->node_kind.data[node] = (uint8_t)kind;
+  note_number(r, r->text + r->node_name.data[node], r->node_name_len.data[node]);
   return node;
 }
 
@@ -112,18 +129,6 @@ void resolve_aliases(reader *r) {
     r->node_kind.data[node] = r->node_kind.data[target];
     r->node_def.data[node] = r->node_def.data[target];
   }
-}
-
-/* The number behind a name that is nothing but one takes its turn; "5x", which LLVM quotes, is none. */
-void note_number(reader *r, const char *name, size_t len) {
-  int32_t number = 0;
-  if (!len || len > 9) return;
-  for (size_t i = 0; i < len; i++) {
-    if (name[i] < '0' || name[i] > '9') return;
-    number = number * 10 + (name[i] - '0');
-  }
-  if (number < r->next_number) fail_at(r, name, "a number that an earlier value has passed");
-  r->next_number = number + 1;
 }
 
 /* A value or block without a name of its own takes the next number. */
@@ -401,8 +406,7 @@ int32_t read_value(reader *r, size_t type_at) {
   if ((c >= '0' && c <= '9') || c == '-' || c == '+') {
     const char *start = r->p;
     skip_number(r);
-    check_number(r, start, type_at);
-    if (is_float_type(r->out.data + type_at, type_end - type_at)) emit(r, "<FLOAT>");
+    if (is_float_number(r, start, (span){type_at, type_end - type_at})) emit(r, "<FLOAT>");
     else emit_integer(r, start, (size_t)(r->p - start));
     return NO_NODE;
   }
@@ -415,16 +419,24 @@ int32_t read_value(reader *r, size_t type_at) {
   return read_word_value(r, type_at, type_end);
 }
 
+/* "\"key\"" or "\"key\"=\"value\"" */
+void read_text_attribute(reader *r) {
+  skip_string(r);
+  const char *behind = r->p;
+  if (!accept(r, '=')) {
+    r->p = behind; /* on its own line */
+    return;
+  }
+  skip_space(r);
+  skip_string(r);
+}
+
 /* Behind a type: parameter and return attributes, which the abstraction drops. */
 void read_attributes(reader *r) {
   for (;;) {
     skip_space(r);
     if (*r->p == '"') {
-      skip_string(r);
-      if (accept(r, '=')) {
-        skip_space(r);
-        skip_string(r);
-      }
+      read_text_attribute(r);
       continue;
     }
     if (*r->p == '#') {
@@ -500,12 +512,22 @@ void skip_metadata(reader *r) {
   else fail_at(r, name, "expected metadata");
 }
 
+/* "!dbg !7": returns where the metadata itself starts. */
+const char *skip_attachment(reader *r) {
+  if (*r->p != '!') fail(r, "expected metadata");
+  r->p++;
+  while (is_name_char(*r->p) || *r->p == '\\') r->p++;
+  skip_space(r);
+  const char *at = r->p;
+  skip_metadata(r);
+  return at;
+}
+
 /* "T attributes value", as in a call's arguments and most operators' first operand. */
 int32_t read_typed_value(reader *r) {
   skip_space(r);
   size_t type_at = r->out.len;
-  read_type(r);
-  r->type = (span){type_at, r->out.len - type_at};
+  r->type = read_type(r);
   if (is_type(r, r->type, "metadata")) {
     r->type.n = 0;
     skip_space(r);

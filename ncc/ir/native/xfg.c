@@ -28,7 +28,6 @@ typedef struct {
 } graph;
 
 static int is_call(int op) { return op == OP_call || op == OP_invoke || op == OP_callbr; }
-static int is_terminator(int op) { return op >= OP_ret && op <= OP_callbr; }
 static int is_exit(int op) {
   return op == OP_ret || op == OP_resume || op == OP_unreachable || op == OP_cleanupret || op == OP_catchswitch;
 }
