@@ -60,7 +60,7 @@ def read_module(
     abstraction = abstraction or Abstraction()
     refuse_object(data, name)
     if is_bitcode(data) or is_object(data):
-        return _read_printed(print_canonically(data, name, verify=verify), name, "bitcode", abstraction)
+        return _read_text(print_canonically(data, name, verify=verify), name, "bitcode", abstraction)
     if b"\0" in data:
         raise InputError(
             f"{name}: not LLVM IR: neither text (it holds NUL bytes) nor bitcode (it lacks the magic number)"
@@ -69,14 +69,16 @@ def read_module(
         print_canonically(data, name, verify=True)
     try:
         return _read_text(data, name, "direct", abstraction)
-    except native.IRSyntaxError as error:
+    except IRError as error:
+        if error.line is None:
+            raise
         try:
             printed = print_canonically(data, name, verify=True)
         except IRError as refusal:
-            if refusal.line is not None:
-                raise
-            raise _error_at_offset(data, name, error) from refusal
-        return _read_printed(printed, name, "llvm", abstraction)
+            if refusal.line is None:
+                raise error from refusal
+            raise
+        return _read_text(printed, name, "llvm", abstraction)
 
 
 def print_canonically(data: bytes, name: str = "<bytes>", *, verify: bool = False) -> bytes:
@@ -96,11 +98,6 @@ def seconds_for(num_bytes: int) -> float:
     return _SECONDS + num_bytes / _BYTES_PER_SECOND
 
 
-def _error_at_offset(data: bytes, name: str, error: native.IRSyntaxError) -> IRError:
-    line = data.count(b"\n", 0, error.offset) + 1
-    return _ir_error(data, name, line, error.offset - data.rfind(b"\n", 0, error.offset), str(error))
-
-
 def _ir_error(data: bytes, name: str, line: int, column: int, reason: str) -> IRError:
     lines = data.split(b"\n", line)
     text = lines[line - 1].decode("utf-8", "backslashreplace").rstrip() if line <= len(lines) else ""
@@ -108,14 +105,6 @@ def _ir_error(data: bytes, name: str, line: int, column: int, reason: str) -> IR
     excerpt = text[start : start + _MAX_EXCERPT].strip()
     where = f"\n    {excerpt}" if excerpt else ""
     return IRError(f"{name}:{line}:{column}: {reason}{where}", line=line, column=column)
-
-
-def _read_printed(printed: bytes, name: str, read_via: str, abstraction: Abstraction) -> Module:
-    """Read LLVM's printing, which LLVM does not check: damaged bitcode has blocks without an end."""
-    try:
-        return _read_text(printed, name, read_via, abstraction)
-    except native.IRSyntaxError as error:
-        raise _error_at_offset(printed, f"{name} (as LLVM prints it)", error) from error
 
 
 def _read_text(text: bytes, name: str, read_via: str, abstraction: Abstraction) -> Module:
@@ -129,6 +118,10 @@ def _read_text(text: bytes, name: str, read_via: str, abstraction: Abstraction) 
             timeout_s=seconds_for(len(text)),
             verified=read_via != "direct",
         )
+    except native.IRSyntaxError as error:
+        where = name if read_via == "direct" else f"{name} (as LLVM prints it)"  # damaged bitcode, say
+        line, start = text.count(b"\n", 0, error.offset) + 1, text.rfind(b"\n", 0, error.offset)
+        raise _ir_error(text, where, line, error.offset - start, str(error)) from error
     except TimeoutError as error:
         raise IRError(f"{name}: {error}; expected far less for its {len(text):,} bytes") from error
     texts, bounds = raw.pop("texts").tobytes(), itertools.pairwise(raw.pop("texts_start").tolist())

@@ -120,7 +120,7 @@ def test_names_of_casts_are_names(lines, message):
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_modern_text_has_opaque_pointers(kind):
+def test_llvm_makes_opaque_pointers_of_modern_text(kind):
     lines = f"""
   %slot = alloca {kind}, align 8
   %loaded = load {kind}, {kind}* %slot, align 8 ; {kind}* stays in comments
@@ -167,4 +167,4 @@ define void @f(%"a and (i32 b)"* %"p*") {
 !0 = !{!"i8* or (i32)"}
 """
     modern = modern_text(text)
-    assert modern == text.replace(b'%"a and (i32 b)"* %', b"ptr %")
+    assert modern == text
