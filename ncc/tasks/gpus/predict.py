@@ -150,7 +150,7 @@ class GpuPrediction(Summarized):
             bounds += f"; if the inferred arguments are right: {_times(self.assumed_lower_bounds_ms)}"
         return [
             ("work", work),
-            ("estimates", f"{_times(parts)} (each alone)"),
+            ("estimates", _times(parts)),
             ("at least", bounds),
             ("arguments", ", ".join(f"{name} = {_amount(value)}" for name, value in self.arguments.items())),
             ("buffers", ", ".join(f"{name} = {format_si_bytes(size)}" for name, size in self.buffer_bytes.items())),
