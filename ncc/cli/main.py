@@ -146,6 +146,10 @@ class _TopGroup(VerbGroup):
             return group
         return None
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take ``help VERB`` for ``VERB --help``."""
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """The verb of the first word."""
         if args[0] in _LAB and not self.get_command(ctx, args[0]):

@@ -150,3 +150,10 @@ def test_without_the_lab_its_verbs_say_how_to_get_it(tmp_path):
         else:
             assert done.returncode == 2
             check_message(done.stderr, f"ncc {words[0]}", "ncc-lab", "pip install")
+
+
+@pytest.mark.parametrize("verb", ["", "embed", "train gpu"])
+def test_help_of_a_verb_is_its_option_for_help(verb):
+    asked, option = run_here("help", *verb.split()), run_here(*verb.split(), "--help")
+    assert (asked.code, asked.out) == (0, option.out)
+    assert option.out.startswith("Usage: ncc")

@@ -120,7 +120,7 @@ def _may_be_read(path: str, root: str, *, is_file: bool) -> bool:
     """Return False for what no build needs as headers, and a stranger's database may name: secrets are hidden there."""
     real = os.path.realpath(path)
     parts = set(Path(real).parts) - set(Path(os.path.realpath(root)).parts)
-    if any(part.startswith(".") for part in parts) or real.startswith(("/proc/", "/dev/", "/run/")):
+    if any(part.startswith(".") for part in parts) or f"{real}/".startswith(("/proc/", "/dev/", "/run/", "/sys/")):
         return False
     return is_code(real) if is_file else not is_home_or_temp(real)
 

@@ -124,7 +124,8 @@ FLAGS = (
     ),
     ("cc -imacros x.h -imacrosx.h --include x.h --include=x.h -idirafter x -x c -xc -DA -- -DB", "-DA"),
     ("cc -include {}/key -include x.pem -include .env -include sub/.h/x.h -include /etc/passwd", ""),
-    ("cc -I/ -isystem / -I{}/.ssh -isystem.ssh -I/proc/self/root -iquote /proc/self -I link -I out", ""),
+    ("cc -I/ -isystem / -I{}/.ssh -isystem.ssh -I link -I out", ""),
+    ("cc -I/proc/self/root -iquote /proc/self -I/proc -I /dev -I/sys -isystem/run", ""),
     ("cc '-std=c99 -load' -std= -march= '-mavx -load' -std=@x", ""),
 )
 """A command → what is kept of it, with the project's folder for {}."""
