@@ -148,7 +148,6 @@ from ncc.tasks.classification.config import NetworkTraining
 from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.network import fit_network
 from ncc.tasks.classification.ngrams import NgramModel, encoded_programs, fit_ngrams, hashed_ngrams, ngram_scores
-from ncc.tasks.classification.predict import classify
 from ncc.tasks.classification.train import (
     calibrate,
     fit_classifier,
@@ -200,6 +199,7 @@ from ncc.tasks.search.calibration import (
 from ncc.tasks.search.pages import similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store, content_hash
 from ncc.verbs.embed import save_vectors
+from ncc.verbs.predict import classify
 from ncc.verbs.vectors import EmbeddedModule
 from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.coarsening.samples import load_samples as coarsening_load_samples

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import ncc
 from fuzz import samples
 from fuzz.folders import Files, mutate_files, put, read_folder, unpack
 from fuzz.targets import Target
@@ -19,9 +20,7 @@ from ncc.system.files.text import MAX_BYTES
 from ncc.tasks.classification.head import FORMAT as CLASSIFIERS
 from ncc.tasks.coarsening.head import FORMAT as COARSENING_HEADS
 from ncc.tasks.coarsening.head import LSTMHead
-from ncc.tasks.coarsening.predict import predict_coarsening
 from ncc.tasks.devices.head import FORMAT as DEVICE_HEADS
-from ncc.tasks.devices.predict import predict_device
 
 __all__ = ["TARGETS"]
 
@@ -116,7 +115,7 @@ def _predict_device(data: bytes) -> None:
     head = DEVICE_HEADS.load(folder / "head")
     if head.embedding_id:
         head = replace(head, embedding_id=embedding.fingerprint)
-    for answer in predict_device(_KERNEL, head=head, embedding=embedding):
+    for answer in ncc.predict_device(_KERNEL, head=head, embedding=embedding):
         assert np.isfinite([answer.confidence, answer.speedup_gpu_over_cpu, *answer.interval]).all()
 
 
@@ -124,7 +123,7 @@ def _predict_coarsening(data: bytes) -> None:
     head = COARSENING_HEADS.load(put(unpack(data)))
     if isinstance(head, LSTMHead):
         head = replace(head, embedding_id=load_embedding().fingerprint)
-    for answer in predict_coarsening(_KERNEL, head=head):
+    for answer in ncc.predict_coarsening(_KERNEL, head=head):
         assert np.isfinite([answer.speedup, *answer.interval, *answer.speedups.values()]).all()
 
 

@@ -1,15 +1,13 @@
 """The work of a kernel at a launch: counts for a thread, with loops and branches as sizes and arguments decide them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.locations import header_files
 from ncc.ir.reader.module import Module
 from ncc.kernels.execution import Execution, LoopTripCount, infer_arguments
 from ncc.kernels.launch import Launch, add_scattered, argument_names, given_arguments
-from ncc.kernels.reading import Source, load_kernels
 from ncc.kernels.sampling import sample_blocks
 from ncc.kernels.work import TENSOR_KIND, Work, count_work
 from ncc.system.files.summaries import Summarized, Summary
@@ -120,18 +118,3 @@ def run_launch(module: Module, kernel: int, launch: Launch) -> tuple[LaunchProfi
         num_sampled_blocks=num_blocks,
     )
     return profile, work
-
-
-def profile(
-    source: Source,
-    *,
-    grid: Sequence[int] | int,
-    block: Sequence[int] | int,
-    arguments: Mapping[str, float] | None = None,
-    kernel: str | None = None,
-    options: CompileOptions | None = None,
-) -> tuple[LaunchProfile, ...]:
-    """Count the work of the threads of GPU kernels at a launch."""
-    launch = Launch.of(grid, block, arguments or {})
-    module, kernels = load_kernels(source, kernel, options)
-    return tuple(run_launch(module, function, launch)[0] for function in kernels)

@@ -15,7 +15,7 @@ from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.inputs import load_module
 from ncc.ir.reader.module import Module
 from ncc.kernels.instructions import split_fields
-from ncc.learning.embedding.embedding import Embedding, Lookup
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Lookup, load_embedding
 from ncc.system.files.text import demangle
 
 Source = str | os.PathLike[str] | bytes
@@ -49,9 +49,10 @@ class Kernel:
 
 
 def read_kernels(
-    source: Source, embedding: Embedding, embedding_id: str | None, options: CompileOptions | None = None
+    source: Source, embedding: AnyEmbedding | None, embedding_id: str | None, options: CompileOptions | None = None
 ) -> list[Kernel]:
     """Read the kernels of a file or a text, in its order, for a head trained on the embedding of a fingerprint."""
+    embedding = load_embedding(embedding)
     if embedding_id is not None:
         embedding = embedding.with_fingerprint(embedding_id)
     module = load_module(source, options=options, abstraction=embedding.abstraction)

@@ -1,10 +1,12 @@
 """Answers about kernels and programs: ``ncc predict-*``, ``ncc profile``, ``ncc classify``, and their functions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ncc.errors import InputError
+from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, Words, command, load_once, show_results, verb
 
@@ -15,13 +17,13 @@ if TYPE_CHECKING:
     from ncc.tasks.classification.predict import ClassPrediction
     from ncc.tasks.coarsening.head import CoarseningHead
     from ncc.tasks.coarsening.predict import CoarseningPrediction
-    from ncc.tasks.devices.predict import AnyHead
+    from ncc.tasks.devices.head import TimesHead
     from ncc.tasks.devices.prediction import DevicePrediction
     from ncc.tasks.gpus.head import GpuHead
     from ncc.tasks.gpus.predict import GpuPrediction
 
 
-@verb("ncc.tasks.devices.predict")
+@verb()
 def predict_device(
     source: Source,
     *,
@@ -31,7 +33,7 @@ def predict_device(
     platform: Literal["amd", "nvidia"] | None = None,
     options: CompileOptions | None = None,
     language: str | None = None,
-    head: "AnyHead | None" = None,
+    head: "TimesHead | PathLike | None" = None,
     embedding: "AnyEmbedding | None" = None,
 ) -> "tuple[DevicePrediction, ...]":
     """Predict the faster device for every kernel in a file.
@@ -56,6 +58,19 @@ def predict_device(
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
+    from ncc.kernels.reading import read_kernels
+    from ncc.tasks.devices.features import check_sizes
+    from ncc.tasks.devices.head import PLATFORMS, load_device_head
+    from ncc.tasks.devices.predict import Question
+
+    assert not isinstance(transfer, str) and not isinstance(global_size, str)  # they were read by now
+    check_sizes(transfer, wgsize, global_size)
+    loaded = load_device_head(head, platform=platform or PLATFORMS[-1])
+    if platform not in (None, loaded.platform):
+        raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; omit it")
+    options = replace(CompileOptions.of(options, language), debug_lines=True)
+    kernels = read_kernels(source, embedding, loaded.embedding_id, options)
+    return tuple(Question(loaded, kernel, transfer, wgsize, global_size).predict() for kernel in kernels)
 
 
 def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
@@ -126,7 +141,7 @@ _COARSENING = PerInput(
 )
 
 
-@verb("ncc.tasks.coarsening.predict", per_input=_COARSENING)
+@verb(per_input=_COARSENING)
 def predict_coarsening(
     source: Source,
     *,
@@ -152,9 +167,17 @@ def predict_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014 (task and data).
     """
+    from ncc.kernels.reading import read_kernels
+    from ncc.tasks.coarsening.head import LSTMHead, load_coarsening_head
+    from ncc.tasks.coarsening.predict import predict_kernel
+
+    head = load_coarsening_head(head)
+    embedding_id = head.embedding_id if isinstance(head, LSTMHead) else None
+    kernels = read_kernels(source, embedding, embedding_id, CompileOptions.of(options, language))
+    return tuple(predict_kernel(head, kernel, device) for kernel in kernels)
 
 
-@verb("ncc.kernels.profile")
+@verb()
 def profile(
     source: Source,
     *,
@@ -179,6 +202,13 @@ def profile(
         InputError: A size is out of range, a kernel or argument is unknown, or the source has no kernel.
         CompileError, IRError: As in `load_module`.
     """
+    from ncc.kernels.launch import Launch
+    from ncc.kernels.profile import run_launch
+    from ncc.kernels.reading import load_kernels
+
+    launch = Launch.of(grid, block, arguments or {})
+    module, kernels = load_kernels(source, kernel, options)
+    return tuple(run_launch(module, function, launch)[0] for function in kernels)
 
 
 def _check_launch(_: Sequence[str], options: dict[str, Any]) -> None:
@@ -210,7 +240,7 @@ def profile_command(results: "Sequence[LaunchProfile]") -> tuple[Any, ...]:
     return {"kernels": [result.to_dict() for result in results]}, [result.summary() for result in results]
 
 
-@verb("ncc.tasks.gpus.predict")
+@verb()
 def predict_gpu(
     source: Source,
     *,
@@ -240,6 +270,25 @@ def predict_gpu(
         InputError: A size is out of range, a kernel, argument or GPU is unknown, or the source has no kernel.
         CompileError, IRError, AssetError: As in `load_module` and `load_gpu_head`.
     """
+    from ncc.kernels.launch import Launch
+    from ncc.kernels.reading import load_kernels
+    from ncc.tasks.gpus.features import count_launch
+    from ncc.tasks.gpus.head import load_gpu_head
+    from ncc.tasks.gpus.host import HostArguments, host_arguments
+    from ncc.tasks.gpus.predict import predict_time
+    from ncc.tasks.gpus.specs import find_spec
+
+    trained = load_gpu_head(head)
+    spec = find_spec(gpu or trained.gpu)
+    launch = Launch.of(grid, block, arguments or {})
+    module, kernels = load_kernels(source, kernel, options)
+    has_host = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
+
+    def read_host(name: str) -> HostArguments:
+        return host_arguments(source, name, launch, options, program_args) if has_host else HostArguments()
+
+    counted = (count_launch(module, index, launch, read_host(module.function_names[index])) for index in kernels)
+    return tuple(predict_time(work, trained, spec) for work in counted)
 
 
 _GPUS = PerInput(
@@ -269,7 +318,7 @@ _CLASSES = PerInput(
 )
 
 
-@verb("ncc.tasks.classification.predict", per_input=_CLASSES)
+@verb(per_input=_CLASSES)
 def classify(
     source: Source,
     *,
@@ -299,3 +348,24 @@ def classify(
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
+    from ncc.ir.inputs import load_program
+    from ncc.learning.data.registry import cache_folder
+    from ncc.learning.embedding.embedding import load_embedding
+    from ncc.tasks.classification.head import load_classifier
+    from ncc.tasks.classification.predict import predict_class
+
+    if top < 1:
+        raise InputError(f"top is {top}; expected 1 or more")
+    head = load_classifier(head)
+    embedding = load_embedding(embedding).with_fingerprint(head.embedding_id)
+    levels = tuple(levels if levels is not None else head.levels)
+    if not levels:
+        raise InputError("levels: expected one or more, found none")
+    program = load_program(
+        source,
+        levels,
+        options=CompileOptions.of(options, language),
+        abstraction=embedding.abstraction,
+        cache=cache_folder() / "headers",
+    )
+    return predict_class(head, embedding, *program, levels, top)

@@ -146,8 +146,8 @@ def command(api: Callable[..., Any] | None = None, **settings: Any) -> Callable[
     return lambda run: Command(run=run, place=f"{run.__module__}:{run.__name__}", api=api, **settings)
 
 
-def verb(module: str, **settings: Any) -> Callable[[_Function], _Function]:
-    """Make a signature with a docstring call the function of its name in a module, which is imported at the call.
+def verb(module: str = "", **settings: Any) -> Callable[[_Function], _Function]:
+    """Make a function read those arguments that are text, as on the command line, and tell what it needs installed.
 
     Settings are those of its command, which is its attribute ``command``.
     """
@@ -165,7 +165,8 @@ def verb(module: str, **settings: Any) -> Callable[[_Function], _Function]:
                 if isinstance(kwargs.get(name), str):  # as it is written on the command line
                     kwargs[name] = parse(kwargs[name])
             with naming_extras():
-                return resolve_name(f"{module}:{declared.__name__}")(*args, **kwargs)
+                function = resolve_name(f"{module}:{declared.__name__}") if module else declared
+                return function(*args, **kwargs)
 
         call.command = Command(run=call, place=f"{declared.__module__}:{declared.__name__}", **settings)  # type: ignore[attr-defined]
         return cast(_Function, call)

@@ -1,22 +1,17 @@
 """Predicts which of a classifier's problems a program solves."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ncc.errors import InputError
-from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.inputs import load_program
-from ncc.kernels.reading import Source
-from ncc.learning.data.registry import cache_folder
-from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
+from ncc.ir.reader.module import Module
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.table import EncodedProgram, describe_program
 from ncc.system.files.summaries import Summarized, Summary, format_unknown
 from ncc.system.files.text import align_columns
-from ncc.tasks.classification.head import ClassifierHead, load_classifier
+from ncc.tasks.classification.head import ClassifierHead
 
 
 @dataclass(frozen=True)
@@ -74,31 +69,15 @@ class ClassPrediction(Summarized):
         )
 
 
-def classify(
-    source: Source,
-    *,
-    top: int = 5,
-    levels: Sequence[str] | None = None,
-    options: CompileOptions | None = None,
-    language: str | None = None,
-    head: ClassifierHead | str | os.PathLike[str] | None = None,
-    embedding: AnyEmbedding | None = None,
+def predict_class(
+    head: ClassifierHead,
+    embedding: Embedding,
+    modules: Sequence[Module],
+    compiled_as: str,
+    levels: tuple[str, ...],
+    top: int,
 ) -> ClassPrediction:
-    """Say which problem a program solves."""
-    if top < 1:
-        raise InputError(f"top is {top}; expected 1 or more")
-    head = load_classifier(head)
-    embedding = load_embedding(embedding).with_fingerprint(head.embedding_id)
-    levels = tuple(levels if levels is not None else head.levels)
-    if not levels:
-        raise InputError("levels: expected one or more, found none")
-    modules, compiled_as = load_program(
-        source,
-        levels,
-        options=CompileOptions.of(options, language),
-        abstraction=embedding.abstraction,
-        cache=cache_folder() / "headers",
-    )
+    """Predict which problem a program solves, from its modules at all levels."""
     views: list[EncodedProgram] = []
     num_unknown = 0.0
     for module in modules:

@@ -1,19 +1,16 @@
 """Predicts how many work-items of a kernel to merge into one, and the speedup."""
 
-import os
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ncc.errors import AssetError
-from ncc.ir.frontend.options import CompileOptions
-from ncc.kernels.reading import Kernel, Source, read_kernels
-from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
+from ncc.kernels.reading import Kernel
 from ncc.system.files.summaries import Summarized, Summary, format_ratio
 from ncc.system.files.text import demangle
 from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import MAX_SPEEDUP, CoarseningHead, LineHead, LSTMHead, load_coarsening_head
+from ncc.tasks.coarsening.head import MAX_SPEEDUP, CoarseningHead, LineHead
 
 _ACCESSES = ("load", "store", "atomicrmw", "cmpxchg", "call")
 
@@ -85,23 +82,8 @@ class CoarseningPrediction(Summarized):
         )
 
 
-def predict_coarsening(
-    source: Source,
-    *,
-    device: str | None = None,
-    options: CompileOptions | None = None,
-    language: str | None = None,
-    head: CoarseningHead | str | os.PathLike[str] | None = None,
-    embedding: AnyEmbedding | None = None,
-) -> tuple[CoarseningPrediction, ...]:
-    """Predict the best thread-coarsening factor for every kernel of a file."""
-    head = load_coarsening_head(head)
-    embedding_id = head.embedding_id if isinstance(head, LSTMHead) else None
-    kernels = read_kernels(source, load_embedding(embedding), embedding_id, CompileOptions.of(options, language))
-    return tuple(_predict(head, kernel, device) for kernel in kernels)
-
-
-def _predict(head: CoarseningHead, kernel: Kernel, device: str | None) -> CoarseningPrediction:
+def predict_kernel(head: CoarseningHead, kernel: Kernel, device: str | None) -> CoarseningPrediction:
+    """Predict the best thread-coarsening factor of a kernel."""
     used: dict[str, float] = {}
     if isinstance(head, LineHead):
         share = divergent_share(kernel.module, kernel.function)

@@ -4,7 +4,6 @@ Reference: Ben-Nun et al. 2018, section 6.2; Zeiler and Fergus 2014 (occlusion),
 """
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,9 +13,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.ir.frontend.options import CompileOptions
-from ncc.kernels.reading import Kernel, Source, read_kernels
-from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
+from ncc.kernels.reading import Kernel
 from ncc.system.files.text import MAX_BYTES
 from ncc.tasks.devices.features import (
     KernelFeatures,
@@ -26,7 +23,7 @@ from ncc.tasks.devices.features import (
     integer_arguments,
     side_length,
 )
-from ncc.tasks.devices.head import PLATFORMS, TimesHead, load_device_head
+from ncc.tasks.devices.head import TimesHead
 from ncc.tasks.devices.prediction import (
     SIZES,
     DeviceCurve,
@@ -35,32 +32,8 @@ from ncc.tasks.devices.prediction import (
     LineContribution,
 )
 
-AnyHead = TimesHead | str | os.PathLike[str] | None
-
 _MAX_WORK = 2**19
 """Statements that are described, once for each line: about a minute and a half of work."""
-
-
-def predict_device(
-    source: Source,
-    *,
-    transfer: float | None = None,
-    wgsize: float | None = None,
-    global_size: float | None = None,
-    platform: str | None = None,
-    options: CompileOptions | None = None,
-    language: str | None = None,
-    head: AnyHead = None,
-    embedding: AnyEmbedding | None = None,
-) -> tuple[DevicePrediction, ...]:
-    """Predict the faster device for every kernel of a file."""
-    check_sizes(transfer, wgsize, global_size)
-    loaded = load_device_head(head, platform=platform or PLATFORMS[-1])
-    if platform not in (None, loaded.platform):
-        raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; omit it")
-    options = replace(CompileOptions.of(options, language), debug_lines=True)
-    kernels = read_kernels(source, load_embedding(embedding), loaded.embedding_id, options)
-    return tuple(Question(loaded, kernel, transfer, wgsize, global_size).predict() for kernel in kernels)
 
 
 @dataclass(frozen=True, eq=False)

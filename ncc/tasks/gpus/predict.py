@@ -1,32 +1,24 @@
 """Predicts how long a kernel's launch takes, and what bounds it, before its first run."""
 
 import math
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ncc.errors import InputError
-from ncc.ir.frontend.languages import language_of
-from ncc.ir.frontend.options import CompileOptions
-from ncc.kernels.launch import Launch
-from ncc.kernels.reading import load_kernels
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.text import demangle, format_duration, format_ends, format_si_bytes
 from ncc.tasks.gpus.features import (
     OVERHEAD,
     ROOFLINE_PARTS,
     LaunchWork,
-    count_launch,
     launch_features,
     roofline_seconds,
     time_bounds,
 )
-from ncc.tasks.gpus.head import GpuHead, load_gpu_head
-from ncc.tasks.gpus.host import HostArguments, host_arguments
+from ncc.tasks.gpus.head import GpuHead
 from ncc.tasks.gpus.specs import GpuSpec, find_spec
 
 _EXTRAPOLATED_WIDTH = 0.3
@@ -161,33 +153,8 @@ def _times(parts: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {format_duration(time)}" for name, time in parts.items() if time)
 
 
-def predict_gpu(
-    source: str | os.PathLike[str] | bytes,
-    *,
-    grid: Sequence[int] | int,
-    block: Sequence[int] | int,
-    arguments: Mapping[str, float] | None = None,
-    kernel: str | None = None,
-    program_args: Sequence[str] | None = None,
-    gpu: str | None = None,
-    head: GpuHead | str | os.PathLike[str] | None = None,
-    options: CompileOptions | None = None,
-) -> tuple[GpuPrediction, ...]:
-    """Predict how long a launch of GPU kernels takes, and whether compute or the memory's bandwidth bounds it."""
-    trained = load_gpu_head(head)
-    spec = find_spec(gpu or trained.gpu)
-    launch = Launch.of(grid, block, arguments or {})
-    module, kernels = load_kernels(source, kernel, options)
-    has_host = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
-
-    def read_host(name: str) -> HostArguments:
-        return host_arguments(source, name, launch, options, program_args) if has_host else HostArguments()
-
-    counted = (count_launch(module, index, launch, read_host(module.function_names[index])) for index in kernels)
-    return tuple(_predict(work, trained, spec) for work in counted)
-
-
-def _predict(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPrediction:
+def predict_time(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPrediction:
+    """Predict how long a launch takes on a GPU, and whether compute or the memory's bandwidth bounds it."""
     measured = find_spec(head.gpu)
     features = launch_features(work, measured)
     if missing := [name for name in head.feature_names if name not in features]:
