@@ -34,6 +34,7 @@ from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
 from ncc.kernels.instructions import Instruction, decode
 from ncc.kernels.launch import Launch
+from ncc.kernels.measure import opencl
 from ncc.kernels.measure.arguments import (
     Argument,
     NDRange,
@@ -170,7 +171,6 @@ from ncc.tasks.coarsening.samples import read_times as read_coarsening_times
 from ncc.tasks.coarsening.train import LSTMTraining as LSTMCoarseningTraining
 from ncc.tasks.coarsening.train import fit_line
 from ncc.tasks.coarsening.train import fit_lstm as fit_coarsening_lstm
-from ncc.tasks.devices import train as own_machine
 from ncc.tasks.devices.features import (
     WORK_WIDTH,
     KernelFeatures,
@@ -184,7 +184,6 @@ from ncc.tasks.devices.head import (
     load_device_head,
 )
 from ncc.tasks.devices.published import load_legacy_ir
-from ncc.tasks.devices.train import train_devmap
 from ncc.tasks.gpus.host import HostCode, call_known, evaluate_expression, host_arguments, split_arguments
 from ncc.tasks.gpus.tables import read_launches
 from ncc.tasks.gpus.train import Launches, device_sources, fit_gpus, program_folds

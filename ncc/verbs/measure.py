@@ -1,9 +1,12 @@
 """Times on your devices: ``ncc devices``, ``ncc measure``, ``ncc calibrate``."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ncc.verbs.train import card_answer
+from ncc.errors import InputError, NccError, check_positive
+from ncc.system.files.writing import check_folder, check_writable
+from ncc.verbs.train import card_answer, train_devmap
 from ncc.verbs.types import Answer, PathLike, Rows, Words, verb
 
 if TYPE_CHECKING:
@@ -44,7 +47,6 @@ def list_devices() -> "list[Device]":
 
 
 @verb(
-    "ncc.kernels.measure.sweep",
     show=lambda table: Answer(text=[table.summary()], json=table.to_dict(), is_failed=not table.num_rows),
     has_json=True,
     compiles=False,
@@ -76,9 +78,29 @@ def measure_kernels(
         OutputError: The table can't be written.
         NccError: pyopencl, a driver or a device is missing.
     """
+    from ncc.kernels.measure.opencl import choose_devices
+    from ncc.kernels.measure.sweep import Measurements, Sweep, parse_sizes
+
+    path = Path(output)
+    grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
+    if path.suffix != ".parquet":
+        raise InputError(f"{path}: expected a file that ends in .parquet")
+    check_writable(path)
+    check_positive(timeout=timeout, measurement_time=measurement_time)
+    sweep = Sweep(kernels, choose_devices(device, progress), path, measurement_time=measurement_time, timeout_s=timeout)
+    sweep.run(*grid, progress or (lambda _line: None))
+    rows = sweep.rows.values()
+    return Measurements(
+        table=path,
+        num_rows=len(rows),
+        num_kernels=len({(row.source_id, row.kernel) for row in rows}),
+        devices=tuple(dict.fromkeys(row.device for row in rows)),
+        failed=sweep.failed,
+        warnings=sweep.warnings,
+    )
 
 
-@verb("ncc.tasks.devices.train", show=card_answer, compiles=False, resumes=True, is_brief=True)
+@verb(show=card_answer, compiles=False, resumes=True, is_brief=True)
 def calibrate(
     output: PathLike,
     *,
@@ -104,3 +126,23 @@ def calibrate(
         OutputError: The folder can't be written.
         NccError: pyopencl, a driver or a device is missing, or too few kernels could be measured.
     """
+    from ncc.kernels.measure.opencl import choose_devices
+    from ncc.kernels.measure.sweep import Sweep, parse_sizes
+    from ncc.tasks.devices.train import MIN_KERNELS
+
+    report, folder = progress or (lambda _line: None), Path(output)
+    check_folder(folder)
+    check_positive(budget=budget)
+    grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
+    devices = choose_devices(device, progress)
+    if len(devices) < 2:
+        raise InputError(f"{devices[0].name} is the only device; expected two or more to compare")
+    folder.mkdir(parents=True, exist_ok=True)
+    sweep = Sweep(kernels, devices, folder / "times.parquet", measurement_time=0.3)
+    sweep.run(*grid, report, budget_s=budget * 60)
+    measured = {row.launch[:2] for row in sweep.rows.values()}
+    if len(measured) < MIN_KERNELS:
+        reasons = "; ".join(dict.fromkeys(sweep.failed.values())) or "the budget was too short"
+        raise NccError(f"{len(measured)} kernels were measured, expected at least {MIN_KERNELS}: {reasons}")
+    known = {"budget_minutes": budget, "failed": sweep.failed} | (card or {})
+    return train_devmap(folder, tables=[sweep.path], card=known, progress=report)

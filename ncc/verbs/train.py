@@ -1,11 +1,14 @@
 """Making models: ``ncc corpus build`` and ``ncc train``."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+from ncc.errors import InputError, check_positive
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.encoder.config import EncoderTraining
+from ncc.system.files.writing import check_folder
 from ncc.tasks.classification.config import ClassifierTraining
 from ncc.verbs.types import IN_PYTHON, Answer, CompilingCorpora, Count, PathLike, Words, verb
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from ncc.tasks.coarsening.head import CoarseningHead
     from ncc.tasks.devices.head import TimesHead
     from ncc.tasks.gpus.head import GpuHead
+
+_Head = TypeVar("_Head", "CoarseningHead", "TimesHead", "GpuHead")
 
 
 def card_answer(model: Any) -> Answer:
@@ -40,6 +45,16 @@ def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " ".join(map(_shown, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _saved(
+    head: _Head, output: PathLike | None, card: dict[str, Any] | None, save: Callable[[_Head, Path], None]
+) -> _Head:
+    """A head that was trained, with what its card should also say, written if a folder is given."""
+    head.card.update(card or {})
+    if output is not None:
+        save(head, Path(output))
+    return head
 
 
 @verb("ncc.learning.corpus.build", show=lambda report: Answer(text=report.to_text()), resumes=True)
@@ -77,7 +92,7 @@ def build_corpus(
     """
 
 
-@verb("ncc.learning.embedding.train", show=card_answer)
+@verb(show=card_answer)
 def train_embedding(
     corpora: Sequence[PathLike],
     output: PathLike | None = None,
@@ -110,6 +125,42 @@ def train_embedding(
 
     Reference: Ben-Nun et al. 2018, section 4.
     """
+    from ncc.learning.embedding.embedding import load_embedding, save_embedding
+    from ncc.learning.embedding.extend import extend_embedding
+    from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
+    from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
+
+    folder, counted = None if output is None else Path(output), [Path(corpus) for corpus in corpora]
+    check_positive(threads=threads)
+    check_folder(folder)
+    card = {**(card or {}), "corpora": [corpus.name for corpus in counted]}
+    if extend is not None:
+        embedding = extend_embedding(
+            load_embedding(None if extend == "shipped" else extend),
+            load_corpora(counted, config.context_width),
+            min_count=config.min_count,
+            abstraction=load_abstraction(counted),
+            card=card,
+        )
+        if folder:
+            save_embedding(embedding, folder)
+        return embedding
+    with process_group(device) as rank_device, training_lock(folder), torch_threads(threads):
+        rank, world_size = rank_and_world()
+        if world_size > 1 and config.engine == "gensim":
+            raise InputError("gensim trains in one process; run it without torchrun")
+        embedding = fit_embedding(
+            load_corpora(counted, config.context_width),
+            config,
+            abstraction=load_abstraction(counted),
+            card=card,
+            threads=threads,
+            device=rank_device,
+            progress=(lambda epoch, loss: progress(f"epoch {epoch}: {loss:.4f}")) if progress and not rank else None,
+        )
+        if rank == 0 and folder:
+            save_embedding(embedding, folder)
+    return embedding
 
 
 @verb("ncc.learning.encoder.train", show=card_answer)
@@ -159,7 +210,7 @@ def train_encoder(
     """
 
 
-@verb("ncc.tasks.devices.train", show=card_answer)
+@verb(show=card_answer)
 def train_devmap(
     output: PathLike | None = None,
     *,
@@ -194,9 +245,15 @@ def train_devmap(
 
     Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
     """
+    from ncc.tasks.devices.head import save_device_head
+    from ncc.tasks.devices.train import fit_head
+
+    check_folder(output)
+    head = fit_head([Path(table) for table in tables], platform, model, embedding, seed, data, progress)
+    return _saved(head, output, card, save_device_head)
 
 
-@verb("ncc.tasks.coarsening.train", show=card_answer)
+@verb(show=card_answer)
 def train_coarsening(
     output: PathLike | None = None,
     *,
@@ -226,9 +283,14 @@ def train_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014.
     """
+    from ncc.tasks.coarsening.head import save_coarsening_head
+    from ncc.tasks.coarsening.train import fit_head
+
+    check_folder(output)
+    return _saved(fit_head(model, embedding, seed, data), output, card, save_coarsening_head)
 
 
-@verb("ncc.tasks.gpus.train", show=card_answer)
+@verb(show=card_answer)
 def train_gpu(
     output: PathLike | None = None,
     *,
@@ -256,9 +318,24 @@ def train_gpu(
         DataError: The table is of an unknown format or has a fault, or files of gpuFLOPBench are missing or damaged.
         OutputError: The folder can't be written.
     """
+    from ncc.tasks.gpus.head import save_gpu_head
+    from ncc.tasks.gpus.specs import find_spec
+    from ncc.tasks.gpus.tables import read_launches
+    from ncc.tasks.gpus.train import fit_gpus, measured_launches, published_launches
+
+    check_folder(output)
+    spec = find_spec(gpu)
+    if table is None:
+        launches = published_launches(data, progress)
+    else:
+        base = Path(sources or Path(table).parent)
+        if not base.is_dir():
+            raise InputError(f"{base}: no such folder")
+        launches = measured_launches(read_launches(table), base, spec, options, progress)
+    return _saved(fit_gpus(launches, spec.name, seed=seed), output, card, save_gpu_head)
 
 
-@verb("ncc.tasks.classification.train", show=card_answer, resumes=True)
+@verb(show=card_answer, resumes=True)
 def train_classifier(
     folder: PathLike | None = None,
     output: PathLike | None = None,
@@ -300,3 +377,43 @@ def train_classifier(
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
     """
+    from ncc.learning.embedding.embedding import load_embedding
+    from ncc.learning.programs.labelled import labelled_files, load_programs
+    from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
+    from ncc.tasks.classification.head import load_classifier, save_classifier
+    from ncc.tasks.classification.train import fit_classifier
+
+    check_positive(jobs=jobs)
+    target = None if output is None else Path(output)
+    check_folder(target)
+    measured = None if refit is None else load_classifier(refit)
+    checkpoint = target / "checkpoint.pt" if target else None
+    with process_group(device) as rank_device, training_lock(target), torch_threads(1):
+        embedding = load_embedding(embedding)
+        files, names = labelled_files(folder, levels, data)
+        samples = load_programs(
+            *(files, names),
+            options=options,
+            abstraction=embedding.abstraction,
+            cache=None if cache is None else Path(cache),
+            jobs=jobs,
+            progress=progress,
+        )
+        tell = progress if progress and rank_and_world()[0] == 0 else lambda _: None
+        head = fit_classifier(
+            samples,
+            embedding,
+            config.network,
+            refit=measured,
+            device=rank_device,
+            checkpoint=checkpoint,
+            progress=lambda epoch, loss: tell(f"epoch {epoch}: {loss:.4f}"),
+        )
+        if head:
+            head.card.update(card or {})
+            head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
+            if target:
+                save_classifier(head, target)
+            if checkpoint:
+                checkpoint.unlink(missing_ok=True)
+    return head

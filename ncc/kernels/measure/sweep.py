@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ncc.errors import InputError, NccError, OutputError, check_positive
-from ncc.kernels.measure.opencl import Device, choose_devices
+from ncc.errors import InputError, NccError, OutputError
+from ncc.kernels.measure.opencl import Device
 from ncc.kernels.measure.sources import SHIPPED_KERNELS, KernelSource, find_kernels
 from ncc.kernels.measure.table import MeasuredTime, load_rows, save_rows
 from ncc.kernels.measure.timing import time_launch
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.text import parse_items
-from ncc.system.files.writing import check_writable, folder_lock
+from ncc.system.files.writing import folder_lock
 from ncc.system.workers.pool import Pool
 
 Report = Callable[[str], None]
@@ -43,7 +43,7 @@ class Sweep:
 
     def __init__(
         self,
-        kernels: Sequence[str | Path] | None,
+        kernels: Sequence[str | os.PathLike[str]] | None,
         devices: Sequence[Device],
         path: Path,
         *,
@@ -183,35 +183,3 @@ class Measurements(Summarized):
                 for label, reasons in (("failed", self.failed), ("caution", self.warnings))
             ],
         )
-
-
-def measure_kernels(
-    kernels: Sequence[str | Path],
-    output: str | Path,
-    *,
-    device: Sequence[str] | None = None,
-    sizes: str | Sequence[int] = "1K:16M",
-    wgsize: str | Sequence[int] = "64,256",
-    timeout: float = 30.0,
-    measurement_time: float = 1.0,
-    progress: Report | None = None,
-) -> Measurements:
-    """Time OpenCL kernels on your devices; run again with the same table to resume."""
-    path = Path(output)
-    grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
-    if path.suffix != ".parquet":
-        raise InputError(f"{path}: expected a file that ends in .parquet")
-    check_writable(path)
-    check_positive(timeout=timeout, measurement_time=measurement_time)
-    devices = choose_devices(device, progress)
-    sweep = Sweep(kernels, devices, path, measurement_time=measurement_time, timeout_s=timeout)
-    sweep.run(*grid, progress or (lambda _line: None))
-    rows = sweep.rows.values()
-    return Measurements(
-        table=path,
-        num_rows=len(rows),
-        num_kernels=len({(row.source_id, row.kernel) for row in rows}),
-        devices=tuple(dict.fromkeys(row.device for row in rows)),
-        failed=sweep.failed,
-        warnings=sweep.warnings,
-    )

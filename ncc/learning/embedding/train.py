@@ -7,23 +7,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ncc.errors import AssetError, InputError, check_positive
+from ncc.errors import AssetError, InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import Backoff
 from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.counts import CorpusCounts, sum_counts, width_folder
 from ncc.learning.embedding.counts import load_counts as load_folder
 from ncc.learning.embedding.embedding import (
-    AnyEmbedding,
     Embedding,
     compose_missing,
-    load_embedding,
     read_abstraction,
-    save_embedding,
 )
 from ncc.learning.embedding.vocabulary import build_vocabulary
-from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
-from ncc.system.files.writing import check_folder
 
 
 def load_counts(corpus: str | Path, *, context_width: int = 2) -> CorpusCounts:
@@ -109,50 +104,3 @@ def fit_embedding(
         "seconds": round(time.perf_counter() - start, 1),
     }
     return Embedding(vocabulary, vectors, abstraction or Abstraction(), figures | (card or {}))
-
-
-def train_embedding(
-    corpora: Sequence[str | Path],
-    output: str | Path | None = None,
-    *,
-    config: EmbeddingConfig = EmbeddingConfig(),
-    threads: int = 1,
-    device: str = "cpu",
-    extend: AnyEmbedding | None = None,
-    card: dict[str, Any] | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Embedding:
-    """Train statement vectors on the counts of corpora."""
-    folder = None if output is None else Path(output)
-    check_positive(threads=threads)
-    check_folder(folder)
-    card = {**(card or {}), "corpora": [Path(corpus).name for corpus in corpora]}
-    if extend is not None:
-        from ncc.learning.embedding.extend import extend_embedding
-
-        embedding = extend_embedding(
-            load_embedding(None if extend == "shipped" else extend),
-            load_corpora(corpora, config.context_width),
-            min_count=config.min_count,
-            abstraction=load_abstraction(corpora),
-            card=card,
-        )
-        if folder:
-            save_embedding(embedding, folder)
-        return embedding
-    with process_group(device) as rank_device, training_lock(folder), torch_threads(threads):
-        rank, world_size = rank_and_world()
-        if world_size > 1 and config.engine == "gensim":
-            raise InputError("gensim trains in one process; run it without torchrun")
-        embedding = fit_embedding(
-            load_corpora(corpora, config.context_width),
-            config,
-            abstraction=load_abstraction(corpora),
-            card=card,
-            threads=threads,
-            device=rank_device,
-            progress=(lambda epoch, loss: progress(f"epoch {epoch}: {loss:.4f}")) if progress and not rank else None,
-        )
-        if rank == 0 and folder:
-            save_embedding(embedding, folder)
-    return embedding

@@ -5,6 +5,7 @@ Reference: Mou et al. 2016 (POJ-104, 104 problems of an online judge); Ben-Nun e
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -209,7 +210,7 @@ def _assemble(
 
 
 def labelled_files(
-    folder: str | Path | None, levels: Sequence[str], data: str | None, classes: str | None = None
+    folder: str | os.PathLike[str] | None, levels: Sequence[str], data: str | None, classes: str | None = None
 ) -> tuple[LabelledFiles, tuple[str, ...]]:
     """Find the files of a folder of classes, POJ-104's by default, or of some; return them with names of levels."""
     names = level_names(",".join(levels))

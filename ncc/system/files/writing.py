@@ -94,9 +94,9 @@ def check_writable(*paths: Path | None) -> None:
             raise OutputError(f"{path}: can't be written: Permission denied")
 
 
-def check_folder(*folders: Path | None) -> None:
+def check_folder(*folders: str | os.PathLike[str] | None) -> None:
     """Raise `OutputError` if files can't be written into a folder, which need not exist yet; None is skipped."""
-    for folder in filter(None, folders):
+    for folder in (Path(one) for one in folders if one is not None):
         whole = folder.absolute()
         with _output_errors(folder):
             existing = next(path for path in (whole, *whole.parents) if path.is_symlink() or path.exists())

@@ -14,17 +14,15 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Bools, Floats, Ints
-from ncc.errors import AssetError, InputError, check_positive
-from ncc.ir.frontend.options import CompileOptions
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.errors import AssetError, InputError
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.heads.figures import calibration_error
-from ncc.learning.programs.labelled import ProgramSamples, labelled_files, load_programs
+from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import ProgramTable
 from ncc.learning.training.config import TrainingStatistics
-from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
-from ncc.system.files.writing import check_folder
-from ncc.tasks.classification.config import ClassifierTraining, NetworkTraining
-from ncc.tasks.classification.head import ClassifierHead, load_classifier, save_classifier
+from ncc.learning.training.ranks import rank_and_world
+from ncc.tasks.classification.config import NetworkTraining
+from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import fit_ngrams, ngram_scores
 
 NGRAM_WEIGHT = 4.5
@@ -33,59 +31,6 @@ _CALIBRATION_BINS = 15
 """Of equal width, as in Naeini, Cooper, Hauskrecht 2015 ("Obtaining well calibrated probabilities")."""
 _SEED = 204
 _PROPORTIONS = (3, 1, 1)
-
-
-def train_classifier(
-    folder: str | Path | None = None,
-    output: str | Path | None = None,
-    *,
-    levels: Sequence[str] = ("1", "2", "0"),
-    refit: str | Path | ClassifierHead | None = None,
-    embedding: AnyEmbedding | None = None,
-    config: ClassifierTraining = ClassifierTraining(),
-    jobs: int = 1,
-    device: str = "cpu",
-    cache: str | Path | None = None,
-    data: str | None = None,
-    options: CompileOptions | None = None,
-    card: dict[str, Any] | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> ClassifierHead | None:
-    """Train a classifier on labeled folders of programs; run again to resume."""
-    check_positive(jobs=jobs)
-    target = None if output is None else Path(output)
-    check_folder(target)
-    measured = load_classifier(refit) if isinstance(refit, str | Path) else refit
-    checkpoint = target / "checkpoint.pt" if target else None
-    with process_group(device) as rank_device, training_lock(target), torch_threads(1):
-        embedding = load_embedding(embedding)
-        files, names = labelled_files(folder, levels, data)
-        samples = load_programs(
-            *(files, names),
-            options=options,
-            abstraction=embedding.abstraction,
-            cache=None if cache is None else Path(cache),
-            jobs=jobs,
-            progress=progress,
-        )
-        tell = progress if progress and rank_and_world()[0] == 0 else lambda _: None
-        head = fit_classifier(
-            samples,
-            embedding,
-            config.network,
-            refit=measured,
-            device=rank_device,
-            checkpoint=checkpoint,
-            progress=lambda epoch, loss: tell(f"epoch {epoch}: {loss:.4f}"),
-        )
-        if head:
-            head.card.update(card or {})
-            head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
-            if target:
-                save_classifier(head, target)
-            if checkpoint:
-                checkpoint.unlink(missing_ok=True)
-    return head
 
 
 def fit_classifier(

@@ -8,8 +8,7 @@ and its figure is the one to quote. What settings gain is said of the mean speed
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,9 +22,8 @@ from ncc.learning.data.registry import locate
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.training.config import TrainingConfig
-from ncc.system.files.writing import check_folder
 from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import CoarseningHead, LineHead, LSTMHead, one_hot, save_coarsening_head
+from ncc.tasks.coarsening.head import CoarseningHead, LineHead, LSTMHead, one_hot
 from ncc.tasks.coarsening.samples import (
     DEVICES,
     FACTORS,
@@ -66,18 +64,8 @@ class LSTMTraining:
     loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=15, batch_size=16, weight_decay=1.0))
 
 
-def train_coarsening(
-    output: str | Path | None = None,
-    *,
-    model: Literal["line", "lstm"] = "line",
-    embedding: AnyEmbedding | None = None,
-    seed: int = 204,
-    data: str | None = None,
-    card: dict[str, Any] | None = None,
-) -> CoarseningHead:
-    """Fit a thread-coarsening head to the published times (PACT'14), scored on kernels held out."""
-    folder = None if output is None else Path(output)
-    check_folder(folder)
+def fit_head(model: str, embedding: AnyEmbedding | None, seed: int, data: str | None) -> CoarseningHead:
+    """Fit a model to the published times, and score it on kernels held out."""
     if model not in ("line", "lstm"):
         raise InputError(f"model is {model!r}; expected line or lstm")
     times, ir = read_times(locate("coarsening", TABLE, data)), load_kernel_ir(data)
@@ -92,9 +80,6 @@ def train_coarsening(
         fit = partial(fit_lstm, times, words, table, training, np.random.default_rng(seed))
         head = _score_and_fit(times, fit, [table.vectors[kernel] for kernel in words])
         head.card.update(seed=seed, options=asdict(training))
-    head.card.update(card or {})
-    if folder:
-        save_coarsening_head(head, folder)
     return head
 
 

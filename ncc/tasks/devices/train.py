@@ -9,46 +9,38 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Split
-from ncc.errors import DataError, InputError, NccError, check_positive
-from ncc.kernels.measure.opencl import choose_devices
-from ncc.kernels.measure.sweep import Sweep, parse_sizes
+from ncc.errors import DataError, InputError
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit, read_times
 from ncc.kernels.reading import read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.folds import balanced_folds
-from ncc.system.files.writing import check_folder
 from ncc.tasks.devices.features import KernelFeatures, KernelWork
 from ncc.tasks.devices.fit import MODELS, Model, fit_times
-from ncc.tasks.devices.head import Platform, TimesHead, save_device_head
+from ncc.tasks.devices.head import Platform, TimesHead
 from ncc.tasks.devices.physics import targets_of
 from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, Launches, clgen_launches, combine, suite_launches
 
-_MIN_KERNELS = 8
-_MEASUREMENT_S = 0.3
+MIN_KERNELS = 8
 _MANY_LAUNCHES = 4000
 _BINS = 10
 
 
-def train_devmap(
-    output: str | Path | None = None,
-    *,
-    tables: Sequence[str | Path] = (),
-    platform: Platform = "nvidia",
-    model: Model | None = None,
-    embedding: AnyEmbedding | None = None,
-    seed: int = 204,
-    data: str | None = None,
-    card: dict[str, Any] | None = None,
-    progress: Callable[[str], None] | None = None,
+def fit_head(
+    paths: Sequence[Path],
+    platform: Platform,
+    model: Model | None,
+    embedding: AnyEmbedding | None,
+    seed: int,
+    data: str | None,
+    progress: Callable[[str], None] | None,
 ) -> TimesHead:
-    """Fit a device head to measured times, scored on kernels and families held out."""
-    folder, start = None if output is None else Path(output), time.perf_counter()
-    check_folder(folder)
+    """Fit a head to tables of measured times, or to the published ones, scored on kernels and families held out."""
+    start = time.perf_counter()
     if model not in (None, *MODELS):
         raise InputError(f"model is {model!r}; expected {', '.join(MODELS)}")
-    embedding, paths = load_embedding(embedding), [Path(path) for path in tables]
+    embedding = load_embedding(embedding)
     if paths:
         parts, family, about = {"all": own_launches(paths, embedding)}, "family", ", ".join(path.name for path in paths)
     else:
@@ -92,41 +84,8 @@ def train_devmap(
         "scores": scores,
         "seconds": round(time.perf_counter() - start, 1),
     }
-    head.card.update(own | (card or {}))
-    if folder:
-        save_device_head(head, folder)
+    head.card.update(own)
     return head
-
-
-def calibrate(
-    output: str | Path,
-    *,
-    budget: float = 10.0,
-    kernels: Sequence[str | Path] | None = None,
-    device: Sequence[str] | None = None,
-    sizes: str | Sequence[int] = "1K:1M",
-    wgsize: str | Sequence[int] = "64,256",
-    card: dict[str, Any] | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> TimesHead:
-    """Measure kernels on your devices and train a head on the times; run again to measure more."""
-    report = progress or (lambda _line: None)
-    folder = Path(output)
-    check_folder(folder)
-    check_positive(budget=budget)
-    grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
-    devices = choose_devices(device, progress)
-    if len(devices) < 2:
-        raise InputError(f"{devices[0].name} is the only device; expected two or more to compare")
-    folder.mkdir(parents=True, exist_ok=True)
-    sweep = Sweep(kernels, devices, folder / "times.parquet", measurement_time=_MEASUREMENT_S)
-    sweep.run(*grid, report, budget_s=budget * 60)
-    measured = {row.launch[:2] for row in sweep.rows.values()}
-    if len(measured) < _MIN_KERNELS:
-        reasons = "; ".join(dict.fromkeys(sweep.failed.values())) or "the budget was too short"
-        raise NccError(f"{len(measured)} kernels were measured, expected at least {_MIN_KERNELS}: {reasons}")
-    known = {"budget_minutes": budget, "failed": sweep.failed} | (card or {})
-    return train_devmap(folder, tables=[sweep.path], card=known, progress=report)
 
 
 def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
@@ -137,8 +96,8 @@ def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
             devices, expected = ", ".join(part.devices), ", ".join(parts[0].devices)
             raise DataError(f"{path}: devices {devices}; expected {expected}, as in {paths[0]}")
     table = LaunchTimes.joined(parts)
-    if (found := len(set(table.groups("kernel")))) < _MIN_KERNELS:
-        raise InputError(f"{found} kernels; expected at least {_MIN_KERNELS} to learn from")
+    if (found := len(set(table.groups("kernel")))) < MIN_KERNELS:
+        raise InputError(f"{found} kernels; expected at least {MIN_KERNELS} to learn from")
     known: dict[tuple[str, str], KernelFeatures] = {}
     for file in dict.fromkeys(table.file.tolist()):
         for kernel in read_kernels(file, embedding, None):

@@ -29,7 +29,7 @@ from ncc.learning.data import registry
 from ncc.learning.heads.columns import scaled_distances, standardize
 from ncc.learning.heads.trees import trees_of
 from ncc.learning.programs.ir_cache import CachingCompiler
-from ncc.system.files.writing import check_folder, write_atomically
+from ncc.system.files.writing import write_atomically
 from ncc.tasks.gpus.features import count_launch, launch_features
 from ncc.tasks.gpus.head import (
     INTERVAL,
@@ -38,7 +38,6 @@ from ncc.tasks.gpus.head import (
     GpuHead,
     expected_error,
     roofline_estimate,
-    save_gpu_head,
 )
 from ncc.tasks.gpus.host import HOST_SUFFIXES, host_arguments, read_text
 from ncc.tasks.gpus.specs import MEASURED, GpuSpec, find_spec
@@ -63,42 +62,6 @@ _TREES: dict[str, Any] = {
     "max_iter": 150, "learning_rate": 0.05, "max_leaf_nodes": 8, "l2_regularization": 5.0, "max_features": 0.2,
     "early_stopping": False,
 }  # fmt: skip
-
-
-def train_gpu(
-    output: str | Path | None = None,
-    *,
-    table: str | Path | None = None,
-    sources: str | Path | None = None,
-    gpu: str = MEASURED,
-    options: CompileOptions | None = None,
-    seed: int = 204,
-    data: str | None = None,
-    card: dict[str, Any] | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> GpuHead:
-    """Fit a head to measured launches of GPU kernels on one card."""
-    folder = None if output is None else Path(output)
-    check_folder(folder)
-    spec = find_spec(gpu)
-    if table is None:
-        launches = published_launches(data, progress)
-    else:
-        base = Path(sources) if sources else Path(table).parent
-        if not base.is_dir():
-            raise InputError(f"{base}: no such folder")
-        launches = measured_launches(read_launches(table), base, spec, options, progress)
-    head = fit_gpus(launches, spec.name, seed=seed)
-    counts = {
-        "launches": int(np.sum(~launches.has_program_args)),
-        "kernels": len(set(zip(launches.program.tolist(), launches.kernel.tolist(), strict=True))),
-        "programs": len(set(launches.program.tolist())),
-        "seed": seed,
-    }
-    head.card.update(counts | (card or {}))
-    if folder:
-        save_gpu_head(head, folder)
-    return head
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,6 +275,12 @@ def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204) -> GpuHead:
         scale=scale,
         train_points=points,
         in_domain_radius=max(float(np.quantile(np.concatenate(distances), _IN_DOMAIN)), _MIN_ERROR),
+        card={
+            "launches": int(np.sum(~launches.has_program_args)),
+            "kernels": len(set(zip(launches.program.tolist(), launches.kernel.tolist(), strict=True))),
+            "programs": len(set(launches.program.tolist())),
+            "seed": seed,
+        },
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import ncc
 from ncc.errors import InputError, NccError
-from tests.rooms import SHIPPED_KERNELS, Device, MeasuredTime, Sweep, load_rows, own_machine
+from tests.rooms import SHIPPED_KERNELS, Device, MeasuredTime, Sweep, load_rows, opencl
 from tests.support.refuses import refuses
 
 FILES = [SHIPPED_KERNELS / f"{name}.cl" for name in ("vectors", "polynomials")]
@@ -32,7 +32,7 @@ def pretended(monkeypatch):
         return row, ""
 
     monkeypatch.setattr(Sweep, "time", time)
-    monkeypatch.setattr(own_machine, "choose_devices", lambda *_: DEVICES)
+    monkeypatch.setattr(opencl, "choose_devices", lambda *_: DEVICES)
     return measured
 
 
@@ -74,7 +74,7 @@ def test_bad_input_is_refused(pretended, tmp_path, kind, options, nouns):
 
 
 def test_one_device_is_not_enough(tmp_path, monkeypatch):
-    monkeypatch.setattr(own_machine, "choose_devices", lambda *_: DEVICES[:1])
+    monkeypatch.setattr(opencl, "choose_devices", lambda *_: DEVICES[:1])
     with refuses(InputError, "slow start", "two or more"):
         ncc.calibrate(tmp_path)
 

@@ -7,9 +7,6 @@ import pytest
 import ncc
 from ncc.errors import DataError, InputError
 from tests.fixtures.tables import write_times
-from tests.rooms import (
-    train_devmap,
-)
 from tests.support.refuses import refuses
 
 OPERATIONS = (
@@ -45,7 +42,7 @@ def table(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def head(table):
-    return train_devmap(tables=[table])
+    return ncc.train_devmap(tables=[table])
 
 
 def test_times_of_a_like_kernel_are_near_those_measured(head, table):
@@ -97,21 +94,21 @@ def test_three_devices(table, tmp_path):
     (tmp_path / "t.csv").write_text("\n".join([text[0], *text[1:], *more]))
     for number in range(len(OPERATIONS)):
         (tmp_path / f"k{number}.cl").write_text(table.with_name(f"k{number}.cl").read_text())
-    head = train_devmap(tables=[tmp_path / "t.csv"])
+    head = ncc.train_devmap(tables=[tmp_path / "t.csv"])
     [answer] = ncc.predict_device(tmp_path / "k1.cl", global_size=1 << 20, head=head)
     assert set(answer.times_ms or {}) == {"CPU", "GPU", "NPU"}
 
 
 def test_bad_tables_and_models_are_refused(table):
     with refuses(InputError, "'times'", "gp, trees, lstm"):
-        train_devmap(tables=[table], model="times")  # type: ignore[arg-type]
+        ncc.train_devmap(tables=[table], model="times")  # type: ignore[arg-type]
     text, bad = table.read_text(), table.with_name("bad.csv")
     bad.write_text(text.replace(",k1,", ",other,"))
     with refuses(DataError, "k1.cl", "'other'", "k1"):
-        train_devmap(tables=[bad])
+        ncc.train_devmap(tables=[bad])
     bad.write_text("\n".join(line for line in text.splitlines() if not line.startswith("k7")))
     with refuses(InputError, "7 kernels", "8"):
-        train_devmap(tables=[bad])
+        ncc.train_devmap(tables=[bad])
     bad.write_text(text.replace(",GPU,", ",NPU,"))
     with refuses(DataError, "CPU, NPU", "CPU, GPU"):
-        train_devmap(tables=[table, bad])
+        ncc.train_devmap(tables=[table, bad])
