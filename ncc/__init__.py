@@ -20,7 +20,7 @@ _HOMES = {
     "ncc.ir.inputs": "load_module",
     "ncc.ir.reader.module": "Module",
     "ncc.ir.reader.reader": "read_module",
-    "ncc.kernels.measure.opencl": "Device",
+    "ncc.kernels.measure.opencl": "Device list_devices",
     "ncc.kernels.measure.sweep": "Measurements",
     "ncc.kernels.profile": "LaunchProfile",
     "ncc.learning.embedding.backoff": "Backoff",
@@ -43,7 +43,7 @@ _HOMES = {
     "ncc.tasks.search.duplicates": "Duplicates",
     "ncc.tasks.search.index": "Index SearchResult load_index",
     "ncc.verbs.embed": "build_graph embed embed_many save_vectors similarity",
-    "ncc.verbs.measure": "calibrate list_devices measure_kernels",
+    "ncc.verbs.measure": "calibrate measure_kernels",
     "ncc.verbs.predict": "classify predict_coarsening predict_device predict_gpu profile",
     "ncc.verbs.search": "index",
     "ncc.verbs.train": "build_corpus train_classifier train_coarsening "

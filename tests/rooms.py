@@ -52,7 +52,6 @@ from ncc.kernels.measure.table import read_times as devices_read_times
 from ncc.kernels.measure.timing import time_launch
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build
-from ncc.learning.corpus.build import build_corpus
 from ncc.learning.corpus.recipe import Attempt, CorpusFile, Recipe, Source, find_files, load_recipe
 from ncc.learning.data import registry as data
 from ncc.learning.data.archives import Budget, extract_archive, iter_members
@@ -199,6 +198,7 @@ from ncc.tasks.search.pages import similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store, content_hash
 from ncc.verbs.embed import save_vectors
 from ncc.verbs.predict import classify
+from ncc.verbs.train import build_corpus
 from ncc.verbs.vectors import EmbeddedModule
 from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.coarsening.samples import load_samples as coarsening_load_samples

@@ -44,7 +44,7 @@ SECTIONS = {
         "search": "ncc.verbs.search:search_command",
     },
     "Your machine": {
-        "devices": "ncc.verbs.measure:list_devices",
+        "devices": "ncc.verbs.measure:devices_command",
         "measure": "ncc.verbs.measure:measure_kernels",
         "calibrate": "ncc.verbs.measure:calibrate",
         "info": "ncc.verbs.info:info_command",

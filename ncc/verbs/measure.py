@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ncc.errors import InputError, NccError, check_positive
 from ncc.system.files.writing import check_folder, check_writable
 from ncc.verbs.train import card_answer, train_devmap
-from ncc.verbs.types import Answer, PathLike, Rows, Words, verb
+from ncc.verbs.types import Answer, PathLike, Rows, Words, command, verb
 
 if TYPE_CHECKING:
-    from ncc.kernels.measure.opencl import Device
     from ncc.kernels.measure.sweep import Measurements
     from ncc.tasks.devices.head import TimesHead
 
@@ -25,9 +24,13 @@ Sizes = Annotated[
 Wgsizes = Annotated[str | Sequence[int], Words("A,B", "Work-items per work-group: a range or a list.")]
 
 
-def _device_rows(devices: "list[Device]") -> Answer:
+@command(has_json=True, compiles=False)
+def devices_command() -> Answer:
+    """List the OpenCL devices that kernels can be measured on."""
+    from ncc.kernels.measure.opencl import list_devices
     from ncc.system.files.text import format_bytes
 
+    devices = list_devices()
     rows = [
         (str(number), device.name, device.kind, str(device.compute_units), str(device.max_wgsize),
          format_bytes(device.memory_bytes), device.driver)
@@ -35,15 +38,6 @@ def _device_rows(devices: "list[Device]") -> Answer:
     ]  # fmt: skip
     heading = ("number", "name", "kind", "units", "wgsize", "memory", "driver")
     return Answer(text=Rows(rows, heading), json=[device.to_dict() for device in devices])
-
-
-@verb("ncc.kernels.measure.opencl", show=_device_rows, has_json=True, compiles=False)
-def list_devices() -> "list[Device]":
-    """List the OpenCL devices that kernels can be measured on.
-
-    Raises:
-        NccError: pyopencl is not installed, or no driver reports a device.
-    """
 
 
 @verb(

@@ -1,5 +1,7 @@
 """Making models: ``ncc corpus build`` and ``ncc train``."""
 
+import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -57,7 +59,7 @@ def _saved(
     return head
 
 
-@verb("ncc.learning.corpus.build", show=lambda report: Answer(text=report.to_text()), resumes=True)
+@verb(show=lambda report: Answer(text=report.to_text()), resumes=True)
 def build_corpus(
     recipe: "Recipe | PathLike",
     output: PathLike,
@@ -90,6 +92,19 @@ def build_corpus(
         OutputError: A folder can't be written, or another build or training writes to it.
         NccError: Workers can't be started.
     """
+    from ncc.learning.corpus.build import count_recipe
+    from ncc.learning.corpus.recipe import load_recipe
+    from ncc.learning.programs.ir_cache import CachingCompiler
+    from ncc.system.workers.pool import Pool
+
+    folder = Path(output).absolute()  # workers may stand in another folder
+    ir_folder = Path(ir).absolute() if ir else None
+    check_positive(jobs=jobs, file_seconds=file_seconds, memory_bytes=memory_bytes)
+    check_folder(folder, ir_folder)
+    recipe = load_recipe(recipe) if isinstance(recipe, str | os.PathLike) else recipe
+    recipe = recipe.compiled_with(options) if options else recipe
+    pool = Pool(jobs or os.cpu_count() or 1, memory_bytes, file_seconds)
+    return count_recipe(recipe, folder, CachingCompiler(folder / "headers", ir_folder), pool, progress)
 
 
 @verb(show=card_answer)
@@ -163,7 +178,7 @@ def train_embedding(
     return embedding
 
 
-@verb("ncc.learning.encoder.train", show=card_answer)
+@verb(show=card_answer)
 def train_encoder(
     output: PathLike,
     *,
@@ -208,6 +223,42 @@ def train_encoder(
         DataError: POJ-104 is needed, and missing or damaged.
         OutputError: A folder can't be written.
     """
+    from ncc.ir.reader.abstraction import Abstraction
+    from ncc.learning.corpus.recipe import load_recipe
+    from ncc.learning.embedding.embedding import load_embedding
+    from ncc.learning.encoder.network_numpy import LSTMEncoder
+    from ncc.learning.encoder.pooling import load_encoder
+    from ncc.learning.encoder.train import TrainingCode, train_linear, train_lstm
+    from ncc.learning.programs.ir_cache import CachingCompiler
+    from ncc.learning.programs.labelled import choose_classes, labelled_files, programs_cache
+    from ncc.learning.training.ranks import is_first_rank
+
+    is_linear = config.model == "linear"
+    check_positive(jobs=jobs, per_class=per_class)
+    if missing := [str(clang) for clang in clangs if not shutil.which(clang)]:
+        raise InputError(f"clangs: {missing[0]} is missing or can't be run")
+    place = Path(cache) if cache else programs_cache()
+    check_folder(output, place)
+    if (functions is None) == (functions_from is None) or (functions_from is not None and not is_linear):
+        raise InputError("functions, functions_from: expected one of the two; functions_from needs a linear encoder")
+    known = None if functions_from is None else load_encoder(functions_from)
+    if isinstance(known, LSTMEncoder):
+        raise InputError(f"functions_from: {functions_from} is an LSTM; expected a linear encoder")
+    words = None if is_linear else load_embedding(embedding)
+    files, names = labelled_files(programs, levels, data)
+    code = TrainingCode(
+        files=choose_classes(files, classes, per_class=per_class, seed=config.seed),
+        levels=names,
+        recipe=load_recipe(Path(functions)) if isinstance(functions, str | os.PathLike) else functions,
+        clangs=clangs,
+        abstraction=words.abstraction if words else Abstraction(),
+        compiler=CachingCompiler.below(place),
+        jobs=jobs,
+        tell=progress if progress and (is_linear or is_first_rank()) else lambda _: None,
+    )
+    if words:
+        return train_lstm(Path(output), code, words, config, device, card or {})
+    return train_linear(Path(output), code, known, config, card)
 
 
 @verb(show=card_answer)

@@ -75,7 +75,11 @@ def _handles() -> dict[Device, Any]:
 
 
 def list_devices() -> list[Device]:
-    """List the OpenCL devices on which kernels can be measured."""
+    """List the OpenCL devices that kernels can be measured on.
+
+    Raises:
+        NccError: pyopencl is not installed, or no driver reports a device.
+    """
     devices = list(_handles())
     if not devices:
         raise NccError(f"no OpenCL driver reports a device: {_HOW_TO_INSTALL}")

@@ -6,7 +6,6 @@ batches that are missing and adds all shards up.
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,18 +15,17 @@ from pathlib import Path
 import numpy as np
 from msgspec import convert
 
-from ncc.errors import AssetError, InputError, check_positive
-from ncc.ir.frontend.options import CompileOptions
+from ncc.errors import AssetError, InputError
 from ncc.ir.graph.contexts import count_contexts
 from ncc.ir.graph.xfg import build_xfg
 from ncc.ir.reader.reader import read_module
-from ncc.learning.corpus.recipe import CorpusFile, Recipe, find_files, load_recipe
+from ncc.learning.corpus.recipe import CorpusFile, Recipe, find_files
 from ncc.learning.embedding.counts import CountsBuilder, save_counts, sum_counts, width_folder
 from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.system.files.pages import html_table
 from ncc.system.files.text import align_columns
-from ncc.system.files.writing import check_folder, folder_lock, write_atomically
-from ncc.system.workers.pool import ITEM_SECONDS, Batch, Pool
+from ncc.system.files.writing import folder_lock, write_atomically
+from ncc.system.workers.pool import Batch, Pool
 
 BATCH_FILES = 64
 """Files of a shard: what a killed worker loses at most."""
@@ -134,29 +132,14 @@ class _Shard(Batch):
             raise AssetError(f"{self.file}: is damaged ({error!r}); remove {shard} to count it again") from error
 
 
-def build_corpus(
-    recipe: str | Path | Recipe,
-    output: str | Path,
-    *,
-    jobs: int | None = None,
-    ir: str | Path | None = None,
-    options: CompileOptions | None = None,
-    progress: Callable[[str], None] | None = None,
-    file_seconds: float = ITEM_SECONDS,
-    memory_bytes: int | None = None,
+def count_recipe(
+    recipe: Recipe, folder: Path, compiler: CachingCompiler, pool: Pool, progress: Callable[[str], None] | None
 ) -> CorpusReport:
-    """Compile, read and count every file of a recipe; run again to resume."""
-    folder = Path(output).absolute()  # workers may stand in another folder
-    ir_folder = Path(ir).absolute() if ir else None
-    check_positive(jobs=jobs, file_seconds=file_seconds, memory_bytes=memory_bytes)
-    check_folder(folder, ir_folder)
-    recipe = recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))
-    recipe = recipe.compiled_with(options) if options else recipe
+    """Compile, read and count every file of a recipe."""
     files = find_files(recipe)
     if not files:
         folders = ", ".join(dict.fromkeys(source.folder for source in recipe.sources))
         raise InputError(f"{recipe.name}: no source file in {folders} matches")
-    compiler = CachingCompiler(folder / "headers", ir_folder)
     # compilers end themselves, each attempt and its header after their time limit
     seconds = max(sum(options.timeout_s * (1 + bool(header)) for options, header in file.attempts) for file in files)
     shards = []
@@ -165,7 +148,7 @@ def build_corpus(
         shards.append(_Shard(files[start : start + BATCH_FILES], path, seconds, recipe, compiler))
     with folder_lock(folder, wait_s=0):
         _check_plan(folder, recipe, files)
-        Pool(jobs or os.cpu_count() or 1, memory_bytes, file_seconds).run(shards, progress)
+        pool.run(shards, progress)
         return _merge(folder, recipe, shards)
 
 

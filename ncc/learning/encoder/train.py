@@ -1,6 +1,6 @@
 """``ncc train encoder``: trains an encoder, linear or LSTM, on classes of programs and builds of functions."""
 
-import shutil
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,95 +10,38 @@ from typing import Any
 
 import numpy as np
 
-from ncc.errors import InputError, NccError, check_positive
+from ncc.errors import InputError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
-from ncc.learning.corpus.recipe import CorpusFile, Recipe, find_files, load_recipe
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
+from ncc.learning.corpus.recipe import CorpusFile, Recipe, find_files
+from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.config import EncoderTraining
 from ncc.learning.encoder.linear import LinearEncoder
 from ncc.learning.encoder.linear_fit import LabelledPatterns, fit_encoder
 from ncc.learning.encoder.network_numpy import LSTMEncoder
 from ncc.learning.encoder.patterns import bags_of, count_patterns
-from ncc.learning.encoder.pooling import load_encoder, save_encoder
+from ncc.learning.encoder.pooling import save_encoder
 from ncc.learning.programs.ir_cache import CachingCompiler, check_compiler
-from ncc.learning.programs.labelled import LabelledFiles, choose_classes, labelled_files, programs_cache
+from ncc.learning.programs.labelled import LabelledFiles
 from ncc.learning.programs.names import is_library_function
 from ncc.learning.programs.table import concatenate, describe_program, own_functions, table_of_functions
 from ncc.learning.training.ranks import barrier, process_group, rank_and_world, torch_threads, training_lock
 from ncc.system.files.reading import InputFile
-from ncc.system.files.writing import check_folder
 
 _MIN_STATEMENTS = 5
 _FILES_AT_A_TIME = 256
 
 
-def train_encoder(
-    output: str | Path,
-    *,
-    programs: str | Path | None = None,
-    classes: str = "1-64",
-    per_class: int | None = None,
-    levels: Sequence[str] = ("1",),
-    functions: str | Path | Recipe | None = None,
-    functions_from: str | Path | LinearEncoder | None = None,
-    clangs: Sequence[str | Path] = (),
-    embedding: AnyEmbedding | None = None,
-    config: EncoderTraining = EncoderTraining(),
-    jobs: int = 1,
-    device: str = "cpu",
-    cache: str | Path | None = None,
-    data: str | None = None,
-    card: dict[str, Any] | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> LinearEncoder | LSTMEncoder:
-    """Train the encoder: it places programs of a class, and builds of a function, near each other."""
-    is_linear = config.model == "linear"
-    check_positive(jobs=jobs, per_class=per_class)
-    if missing := [str(clang) for clang in clangs if not shutil.which(clang)]:
-        raise InputError(f"clangs: {missing[0]} is missing or can't be run")
-    place = Path(cache) if cache else programs_cache()
-    check_folder(Path(output), place)
-    if (functions is None) == (functions_from is None) or (functions_from is not None and not is_linear):
-        raise InputError("functions, functions_from: expected one of the two; functions_from needs a linear encoder")
-    known = None if functions_from is None else load_encoder(functions_from)
-    if isinstance(known, LSTMEncoder):
-        raise InputError(f"functions_from: {functions_from} is an LSTM; expected a linear encoder")
-    words = None if is_linear else load_embedding(embedding)
-    files, names = labelled_files(programs, levels, data)
-    code = _Code(
-        files=choose_classes(files, classes, per_class=per_class, seed=config.seed),
-        levels=names,
-        recipe=load_recipe(Path(functions)) if isinstance(functions, str | Path) else functions,
-        clangs=clangs,
-        abstraction=words.abstraction if words else Abstraction(),
-        compiler=CachingCompiler.below(place),
-        jobs=jobs,
-        tell=progress if progress and (is_linear or rank_and_world()[0] == 0) else lambda _: None,
-    )
-    if words:
-        return _train_lstm(Path(output), code, words, config, device, card or {})
-    of_programs = LabelledPatterns.joined(
-        (count_patterns(module, own_functions(module)), [label]) for module, label in code.programs()
-    )
-    of_builds = known or LabelledPatterns.joined(
-        (count_patterns(module, bags_of(module, own)), labels) for module, own, labels in code.builds()
-    )
-    encoder = fit_encoder(of_programs, of_builds, config, card=card, progress=code.tell)
-    save_encoder(encoder, output)
-    return encoder
-
-
 @dataclass(frozen=True, kw_only=True)
-class _Code:
+class TrainingCode:
     """Code to learn from, compiled while it is read."""
 
     files: LabelledFiles
     levels: Sequence[str]
     recipe: Recipe | None
-    clangs: Sequence[str | Path]
+    clangs: Sequence[str | os.PathLike[str]]
     abstraction: Abstraction
     compiler: CachingCompiler
     jobs: int
@@ -161,8 +104,23 @@ class _Code:
         self.tell(f"{len(errors)} of {len(work)} {noun} can't be read")
 
 
-def _train_lstm(
-    output: Path, code: _Code, embedding: Embedding, training: EncoderTraining, device: str, card: dict[str, Any]
+def train_linear(
+    output: Path, code: TrainingCode, known: LinearEncoder | None, config: EncoderTraining, card: dict[str, Any] | None
+) -> LinearEncoder:
+    """Train in one process; the part for functions is taken over from a known encoder, if there is one."""
+    of_programs = LabelledPatterns.joined(
+        (count_patterns(module, own_functions(module)), [label]) for module, label in code.programs()
+    )
+    of_builds = known or LabelledPatterns.joined(
+        (count_patterns(module, bags_of(module, own)), labels) for module, own, labels in code.builds()
+    )
+    encoder = fit_encoder(of_programs, of_builds, config, card=card, progress=code.tell)
+    save_encoder(encoder, output)
+    return encoder
+
+
+def train_lstm(
+    output: Path, code: TrainingCode, embedding: Embedding, training: EncoderTraining, device: str, card: dict[str, Any]
 ) -> LSTMEncoder:
     """Train on all ranks; the first one compiles, and the others read what it has compiled."""
     from ncc.learning.encoder.batches import encode_programs  # these load torch

@@ -96,7 +96,7 @@ def test_bad_files_are_reported_and_the_rest_is_counted(code, tmp_path, corpus_f
 
 
 def test_a_disk_that_can_not_be_written_stops_the_build_rather_than_fail_every_file(code, tmp_path, monkeypatch):
-    monkeypatch.setattr(building, "check_folder", lambda *_: None)  # it breaks after the check
+    monkeypatch.setattr("ncc.verbs.train.check_folder", lambda *_: None)  # it breaks after the check
     (tmp_path / "ir").write_text("a file where a folder should be\n")
     with refuses(OutputError, tmp_path / "ir"):
         _build(load_recipe(code), tmp_path / "out", ir=tmp_path / "ir")

@@ -126,7 +126,7 @@ def test_a_build_that_was_stopped_for_a_while_takes_no_file_for_slow(sources, de
     """As by Ctrl-Z, or a lid that is closed."""
     script = tmp_path / "build.py"
     script.write_text(
-        "import sys\nfrom ncc.learning.corpus.build import build_corpus\n"
+        "import sys\nfrom ncc.verbs.train import build_corpus\n"
         "from ncc.learning.corpus.recipe import load_recipe\nif __name__ == '__main__':\n"
         "    print(build_corpus(load_recipe(sys.argv[1]), sys.argv[2], jobs=1, file_seconds=4).failures)\n"
     )
