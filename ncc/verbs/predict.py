@@ -283,12 +283,12 @@ def predict_gpu(
     launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
     has_host = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
-
-    def read_host(name: str) -> HostArguments:
-        return host_arguments(source, name, launch, options, program_args) if has_host else HostArguments()
-
-    counted = (count_launch(module, index, launch, read_host(module.function_names[index])) for index in kernels)
-    return tuple(predict_time(work, trained, spec) for work in counted)
+    predictions = []
+    for index in kernels:
+        name = module.function_names[index]
+        host = host_arguments(source, name, launch, options, program_args) if has_host else HostArguments()
+        predictions.append(predict_time(count_launch(module, index, launch, host), trained, spec))
+    return tuple(predictions)
 
 
 _GPUS = PerInput(
@@ -352,7 +352,7 @@ def classify(
     from ncc.learning.data.registry import cache_folder
     from ncc.learning.embedding.embedding import load_embedding
     from ncc.tasks.classification.head import load_classifier
-    from ncc.tasks.classification.predict import predict_class
+    from ncc.tasks.classification.predict import ClassPrediction, ClassProbability, encode_program
 
     if top < 1:
         raise InputError(f"top is {top}; expected 1 or more")
@@ -361,11 +361,21 @@ def classify(
     levels = tuple(levels if levels is not None else head.levels)
     if not levels:
         raise InputError("levels: expected one or more, found none")
-    program = load_program(
+    modules, compiled_as = load_program(
         source,
         levels,
         options=CompileOptions.of(options, language),
         abstraction=embedding.abstraction,
         cache=cache_folder() / "headers",
     )
-    return predict_class(head, embedding, *program, levels, top)
+    views, unknown_rate = encode_program(modules, embedding)
+    probability = head.predict(*views)
+    best = [(head.classes[row], float(probability[row])) for row in probability.argsort(kind="stable")[::-1][:top]]
+    return ClassPrediction(
+        classes=tuple(ClassProbability(label, value, head.titles.get(label)) for label, value in best),
+        is_known=head.is_known(probability),
+        compiled_as=compiled_as,
+        levels=() if compiled_as == "IR" else levels,
+        num_statements=sum(len(view.words) for view in views),
+        unknown_rate=unknown_rate,
+    )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ncc.tasks.devices.head import TimesHead
     from ncc.tasks.gpus.head import GpuHead
 
-_Head = TypeVar("_Head", "CoarseningHead", "TimesHead", "GpuHead")
+_Head = TypeVar("_Head", "ClassifierHead", "CoarseningHead", "TimesHead", "GpuHead")
 
 
 def card_answer(model: Any) -> Answer:
@@ -441,9 +441,8 @@ def train_classifier(
     checkpoint = target / "checkpoint.pt" if target else None
     with process_group(device) as rank_device, training_lock(target), torch_threads(1):
         embedding = load_embedding(embedding)
-        files, names = labelled_files(folder, levels, data)
         samples = load_programs(
-            *(files, names),
+            *labelled_files(folder, levels, data),
             options=options,
             abstraction=embedding.abstraction,
             cache=None if cache is None else Path(cache),
@@ -461,10 +460,8 @@ def train_classifier(
             progress=lambda epoch, loss: tell(f"epoch {epoch}: {loss:.4f}"),
         )
         if head:
-            head.card.update(card or {})
             head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
-            if target:
-                save_classifier(head, target)
+            _saved(head, output, card, save_classifier)
             if checkpoint:
                 checkpoint.unlink(missing_ok=True)
     return head

@@ -11,7 +11,6 @@ from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.programs.table import EncodedProgram, describe_program
 from ncc.system.files.summaries import Summarized, Summary, format_unknown
 from ncc.system.files.text import align_columns
-from ncc.tasks.classification.head import ClassifierHead
 
 
 @dataclass(frozen=True)
@@ -69,15 +68,8 @@ class ClassPrediction(Summarized):
         )
 
 
-def predict_class(
-    head: ClassifierHead,
-    embedding: Embedding,
-    modules: Sequence[Module],
-    compiled_as: str,
-    levels: tuple[str, ...],
-    top: int,
-) -> ClassPrediction:
-    """Predict which problem a program solves, from its modules at all levels."""
+def encode_program(modules: Sequence[Module], embedding: Embedding) -> tuple[list[EncodedProgram], float]:
+    """What a classifier reads of a program's modules, and the fraction of their statements that backed off."""
     views: list[EncodedProgram] = []
     num_unknown = 0.0
     for module in modules:
@@ -86,14 +78,4 @@ def predict_class(
         lookup = embedding.look_up(program.texts).expand(program.text_id)
         views.append(EncodedProgram(lookup.word, program.literal, program.literal_start.astype(np.int32)))
         num_unknown += lookup.unknown_rate * len(lookup.word)
-    num_statements = sum(len(view.words) for view in views)
-    probability = head.predict(*views)
-    best = [(head.classes[row], float(probability[row])) for row in probability.argsort(kind="stable")[::-1][:top]]
-    return ClassPrediction(
-        classes=tuple(ClassProbability(label, value, head.titles.get(label)) for label, value in best),
-        is_known=head.is_known(probability),
-        compiled_as=compiled_as,
-        levels=() if compiled_as == "IR" else levels,
-        num_statements=num_statements,
-        unknown_rate=num_unknown / num_statements,
-    )
+    return views, num_unknown / sum(len(view.words) for view in views)
