@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncc.errors import InputError, NccError, check_positive
 from ncc.ir.frontend.options import CompileOptions
+from ncc.system.files.writing import check_writable, write_output
 from ncc.verbs.types import Level, OutputFile, PerInput, Source, command, document
 
 if TYPE_CHECKING:
@@ -253,7 +254,6 @@ def build_graph(source: Source, *, options: CompileOptions | None = None, langua
 def _check_graph(inputs: Sequence[str], options: dict[str, Any]) -> None:
     from ncc.ir.graph.export import EXPORTERS
     from ncc.ir.inputs import find_inputs
-    from ncc.system.files.writing import check_writable
 
     output = options["output"]
     if output and output.suffix not in EXPORTERS:
@@ -281,7 +281,6 @@ def graph_command(
     from ncc.ir.graph.xfg import EdgeKind
     from ncc.learning.embedding.embedding import load_embedding
     from ncc.system.files.summaries import Summary
-    from ncc.system.files.writing import write_output
 
     module = result.module
     counts = {kind.name.lower(): int((result.kind == kind).sum()) for kind in EdgeKind}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from ncc.errors import InputError
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
+from ncc.system.files.writing import check_writable
 from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, Words, command, load_once, show_results, verb
 
 if TYPE_CHECKING:
@@ -76,7 +77,6 @@ def predict_device(
 def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
     from ncc.ir.inputs import find_inputs
     from ncc.system.files.pages import check_plot_path
-    from ncc.system.files.writing import check_writable
     from ncc.tasks.devices.features import check_sizes
 
     check_sizes(options["transfer"], options["wgsize"], options["global_size"])

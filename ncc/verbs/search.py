@@ -1,12 +1,15 @@
 """Searching code: ``ncc index`` and ``ncc search``."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ncc.errors import InputError
+from ncc.errors import InputError, check_positive
 from ncc.ir.frontend.options import CompileOptions
+from ncc.system.files.writing import check_folder, check_writable, write_output
 from ncc.verbs.types import Answer, Count, OutputFile, PathLike, Words, command, verb
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ def _report(made: "Index") -> Answer:
     )
 
 
-@verb("ncc.tasks.search.build", show=_report, has_json=True, resumes=True, is_brief=True)
+@verb(show=_report, has_json=True, resumes=True, is_brief=True)
 def index(
     inputs: Sequence[PathLike] | PathLike,
     output: PathLike,
@@ -57,6 +60,20 @@ def index(
         OutputError: The folder can't be written, or another process is writing to it.
         NccError: Workers can't be started.
     """
+    from ncc.learning.encoder.pooling import load_pooler
+    from ncc.system.workers.pool import Pool
+    from ncc.tasks.search.build import build_index
+    from ncc.tasks.search.index import load_index
+
+    inputs, folder = [inputs] if isinstance(inputs, str | os.PathLike) else inputs, Path(output).absolute()
+    check_folder(folder)
+    options = options or CompileOptions()
+    if options.commands:
+        options = replace(options, commands=os.path.abspath(options.commands))  # noqa: PTH100
+    check_positive(jobs=jobs)
+    pooler = load_pooler(pooling, embedding, encoder)
+    report = build_index(inputs, folder, options, pooler, (embedding, encoder), Pool(jobs), progress)
+    return replace(load_index(output), report=report)
 
 
 @command(has_json=True)
@@ -94,7 +111,6 @@ def search_command(
         source: Show source side by side; default: only on a terminal.
         root: Folder whose sources may be shown though they changed; default: only sources as they were indexed.
     """
-    from ncc.system.files.writing import check_writable, write_output
     from ncc.tasks.search.index import load_index
     from ncc.tasks.search.pages import similar_page
 

@@ -146,7 +146,7 @@ def command(api: Callable[..., Any] | None = None, **settings: Any) -> Callable[
     return lambda run: Command(run=run, place=f"{run.__module__}:{run.__name__}", api=api, **settings)
 
 
-def verb(module: str = "", **settings: Any) -> Callable[[_Function], _Function]:
+def verb(**settings: Any) -> Callable[[_Function], _Function]:
     """Make a function read those arguments that are text, as on the command line, and tell what it needs installed.
 
     Settings are those of its command, which is its attribute ``command``.
@@ -165,8 +165,7 @@ def verb(module: str = "", **settings: Any) -> Callable[[_Function], _Function]:
                 if isinstance(kwargs.get(name), str):  # as it is written on the command line
                     kwargs[name] = parse(kwargs[name])
             with naming_extras():
-                function = resolve_name(f"{module}:{declared.__name__}") if module else declared
-                return function(*args, **kwargs)
+                return declared(*args, **kwargs)
 
         call.command = Command(run=call, place=f"{declared.__module__}:{declared.__name__}", **settings)  # type: ignore[attr-defined]
         return cast(_Function, call)

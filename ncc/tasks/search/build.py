@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import msgpack
 
-from ncc.errors import AssetError, InputError, InputFileError, NccError, check_positive
+from ncc.errors import AssetError, InputError, InputFileError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.inputs import find_inputs, load_module
 from ncc.learning.embedding.embedding import AnyEmbedding, l2_normalize, save_embedding
-from ncc.learning.encoder.pooling import AnyEncoder, load_pooler, save_encoder
+from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_encoder
 from ncc.system.files.reading import STDIN, InputFile, read_input
-from ncc.system.files.writing import check_folder, folder_lock, write_atomically
+from ncc.system.files.writing import folder_lock, write_atomically
 from ncc.system.workers.pool import Batch, Pool
-from ncc.tasks.search.index import Index, IndexReport, function_columns, load_index, read_source
+from ncc.tasks.search.index import IndexReport, function_columns, read_source
 from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, content_hash, writing
 
 Place = str | os.PathLike[str]
@@ -83,25 +83,16 @@ class _Shard(Batch):
             raise AssetError(f"{self.file}: is damaged ({error}); remove it to read it again") from error
 
 
-def index(
-    inputs: Place | Sequence[Place],
-    output: Place,
-    *,
-    options: CompileOptions | None = None,
-    pooling: str | None = None,
-    embedding: AnyEmbedding | None = None,
-    encoder: AnyEncoder | None = None,
-    jobs: int = 1,
-    progress: Callable[[str], None] | None = None,
-) -> Index:
-    """Index every function of a code base, or update an index; run again to resume."""
-    inputs = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
-    options, folder = options or CompileOptions(), Path(output).absolute()
-    check_folder(folder)
-    if options.commands:
-        options = replace(options, commands=os.path.abspath(options.commands))  # noqa: PTH100
-    check_positive(jobs=jobs)
-    pooler = load_pooler(pooling, embedding, encoder)
+def build_index(
+    inputs: Sequence[Place],
+    folder: Path,
+    options: CompileOptions,
+    pooler: Pooler,
+    models: tuple[AnyEmbedding | None, AnyEncoder | None],
+    pool: Pool,
+    progress: Callable[[str], None] | None,
+) -> IndexReport:
+    """Index every function of a code base, or update an index; models are those that were given to make the pooler."""
     roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - links stay as they are named
     if any(os.fspath(one) == STDIN for one in inputs):
         raise InputError("expected files and folders to index, not standard input")
@@ -123,9 +114,9 @@ def index(
         gone = {file.path for file in old.files} - {*kept, *files} if old else set()
         if old and not fresh and not gone:
             shutil.rmtree(folder / "parts", ignore_errors=True)  # of a build that was killed when all else was done
-            return replace(load_index(output), report=IndexReport(old.card.num_functions, len(kept), 0, 0, failures))
-        words = _folder_of(embedding, save_embedding, folder / "embedding")
-        encoding = _folder_of(encoder, save_encoder, folder / "encoder")
+            return IndexReport(old.card.num_functions, len(kept), 0, 0, failures)
+        words = _folder_of(models[0], save_embedding, folder / "embedding")
+        encoding = _folder_of(models[1], save_encoder, folder / "encoder")
         card = IndexCard(
             pooler_id=pooler.id,
             pooling=pooler.name,
@@ -139,7 +130,7 @@ def index(
         how = pooler.name, words and str(folder / words), encoding and str(folder / encoding), options
         starts = range(0, len(fresh), SHARD_FILES)
         shards = [_Shard(fresh[i : i + SHARD_FILES], parts / f"{i:08d}", options.timeout_s, *how) for i in starts]
-        Pool(jobs).run(shards, progress)
+        pool.run(shards, progress)
         with writing(folder, card) as writer:
             for row, rows in kept.values() if old else ():
                 writer.add(row, map(old.function, rows), old.vectors[rows.start : rows.stop])  # type: ignore[union-attr]
@@ -155,8 +146,7 @@ def index(
                 names = ", ".join(map(str, inputs))
                 raise InputError(f"{names}: no file has a function, {len(failures)} failed{reasons}")
         shutil.rmtree(folder / "parts", ignore_errors=True)
-    report = IndexReport(writer.num_functions, len(kept) + len(fresh), len(fresh), len(gone), failures)
-    return replace(load_index(output), report=report)
+    return IndexReport(writer.num_functions, len(kept) + len(fresh), len(fresh), len(gone), failures)
 
 
 def fingerprint_of(file: InputFile, options: CompileOptions) -> str:
