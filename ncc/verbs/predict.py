@@ -134,14 +134,13 @@ def _check_device(_: Sequence[str], options: dict[str, Any]) -> None:
         raise InputError(f"--device is {device!r}; expected one of {', '.join(devices)}")
 
 
-_COARSENING = PerInput(
-    fields=("factor", "speedup", "interval", "device"),
-    head="ncc.tasks.coarsening.head:load_coarsening_head",
-    prepare=_check_device,
+@verb(
+    per_input=PerInput(
+        fields=("factor", "speedup", "interval", "device"),
+        head="ncc.tasks.coarsening.head:load_coarsening_head",
+        prepare=_check_device,
+    )
 )
-
-
-@verb(per_input=_COARSENING)
 def predict_coarsening(
     source: Source,
     *,
@@ -311,14 +310,13 @@ def predict_gpu_command(results: "Sequence[GpuPrediction]", *, explain: bool = F
     return show_results(results, explain=explain)
 
 
-_CLASSES = PerInput(
-    fields=("classes", "is_known", "compiled_as", "levels"),
-    head="ncc.tasks.classification.head:load_classifier",
-    kernels=False,
+@verb(
+    per_input=PerInput(
+        fields=("classes", "is_known", "compiled_as", "levels"),
+        head="ncc.tasks.classification.head:load_classifier",
+        kernels=False,
+    )
 )
-
-
-@verb(per_input=_CLASSES)
 def classify(
     source: Source,
     *,

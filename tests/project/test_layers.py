@@ -22,8 +22,6 @@ OVER_BUDGET = {
     "tasks/gpus",
     "tasks/coarsening",
     "kernels",
-    "learning/encoder",
-    "learning/embedding",
     "ir/inputs",
     "system/workers",
     "system/files",

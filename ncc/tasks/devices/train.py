@@ -74,17 +74,16 @@ def fit_head(
     folds = f"{num_folds(parts[first][0], models[first])} folds" + (
         "" if paths else " of the suites, a quarter of CLgen's kernels"
     )
-    own: dict[str, Any] = {
-        "model": ", ".join(dict.fromkeys(models.values())),
-        "data": about,
-        "num_launches": len(table),
-        "num_kernels": len(set(table.groups("kernel"))),
-        "devices": list(table.devices),
-        "protocol": f"{folds}, one run, seed {seed}",
-        "scores": scores,
-        "seconds": round(time.perf_counter() - start, 1),
-    }
-    head.card.update(own)
+    head.card.update(
+        model=", ".join(dict.fromkeys(models.values())),
+        data=about,
+        num_launches=len(table),
+        num_kernels=len(set(table.groups("kernel"))),
+        devices=list(table.devices),
+        protocol=f"{folds}, one run, seed {seed}",
+        scores=scores,
+        seconds=round(time.perf_counter() - start, 1),
+    )
     return head
 
 

@@ -26,8 +26,6 @@ from ncc.system.workers.pool import Batch, Pool
 from ncc.tasks.search.index import IndexReport, function_columns, read_source
 from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, content_hash, writing
 
-Place = str | os.PathLike[str]
-
 SHARD_FILES = 32
 """Files of a shard: what a run that is stopped reads again at most, for each job."""
 
@@ -84,7 +82,7 @@ class _Shard(Batch):
 
 
 def build_index(
-    inputs: Sequence[Place],
+    inputs: Sequence[str | os.PathLike[str]],
     folder: Path,
     options: CompileOptions,
     pooler: Pooler,
