@@ -27,7 +27,8 @@ def make_inputs(num_kernels: int = 40) -> tuple[KernelFeatures, np.ndarray]:
     profile[:, FEATURE_NAMES.index("dimensions")] = 1 + opcodes[:, 0] / 40
     vectors = rng.normal(size=(num_kernels, 6)) + opcodes[:, :1] / 10
     work = np.zeros((num_kernels, WORK_WIDTH))
-    blocks = profile, opcodes, work, np.empty(num_kernels, object)
+    items = np.zeros((num_kernels, 2))
+    blocks = profile, opcodes, work, items, np.empty(num_kernels, object)
     features = KernelFeatures(*(np.repeat(block, REPEAT, axis=0) for block in blocks))
     return features, np.repeat(vectors, REPEAT, axis=0)
 
