@@ -14,7 +14,6 @@ from ncc_lab.devices.devmap import splits as device_splits
 from ncc_lab.devices.devmap import standard_controls as device_controls
 from ncc_lab.devices.devmap import standard_methods as device_methods
 from ncc_lab.devices.devmap import terms as device_terms
-from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 from ncc_lab.devices.mapper import ScoreCalibration, Term, mapper
 from ncc_lab.devices.samples import load_vectors
 from ncc_lab.embedding.coverage import measure_coverage

@@ -35,7 +35,6 @@ from ncc_lab.environment import environment
 
 if TYPE_CHECKING:
     from ncc.learning.embedding.embedding import Embedding
-    from ncc_lab.tables import Table
 
 
 def _measured_embedding(folder: Path | None, inst2vec: tuple[Path, Path] | None) -> "Embedding":
@@ -307,7 +306,7 @@ def evaluate_times(
     ] = None,
     files: Annotated[Figures, Words(fields={"as_json": None})] = Figures(),
 ) -> None:
-    """Evaluate predicted times: accuracy, factor, and kinds of intervals by coverage, calibration and risk.
+    """Evaluate predicted times: accuracy, factor, coverage of intervals, and accuracy on the surest launches.
 
     Example: ncc evaluate times --protocol suites-to-clgen --platform nvidia --model gp
     """
@@ -317,11 +316,10 @@ def evaluate_times(
     before = _read(output)
     found = ncc_lab.evaluate_times(protocol, platform, model=model, seed=seed, data=data, progress=print_progress(0))
     lines = [f"{name}, {method}: {_line(one)}" for name, methods in found.items() for method, one in methods.items()]
-    shown: list[Table | str] = [*lines, _intervals(found)]
     if output:
         _add(before, platform, found)
         write_output(output, (json.dumps(before, indent=1, ensure_ascii=False) + "\n").encode())
-    files.show({"platform": platform, "protocols": found}, shown)
+    files.show({"platform": platform, "protocols": found}, lines)
 
 
 def _read(path: Path | None) -> dict[str, Any]:
@@ -348,25 +346,5 @@ def _add(known: dict[str, Any], platform: str, found: dict[str, dict[str, dict[s
 def _line(figures: dict[str, Any]) -> str:
     shown = {name: value for name, value in figures.items() if isinstance(value, float)}
     shown |= {f"factor {name}": value for name, value in figures.get("factors", {}).items()}
+    shown |= {f"surest {name}": value for name, value in figures.get("surest", {}).items()}
     return ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in shown.items())
-
-
-def _intervals(found: dict[str, dict[str, dict[str, Any]]]) -> "Table":
-    """Return a row for each way of making intervals around the answers of a method."""
-    from ncc_lab.figures import show
-    from ncc_lab.tables import table
-
-    rows = {
-        f"{protocol}, {method.removeprefix('ncc times, ')}, {name}": [
-            show(one["coverage"], unit="%"),
-            show(one["width"], places=2),
-            show(one["calibration_error"], places=3),
-            show(one["confidence"], unit="%"),
-            *(show(share, unit="%") for share in one["surest"].values()),
-        ]
-        for protocol, methods in found.items()
-        for method, figures in methods.items()
-        for name, one in figures.get("intervals", {}).items()
-    }
-    columns = ["coverage", "width", "calibration error", "confidence", "right", "surest 75%", "50%", "25%"]
-    return table("80 % intervals of the log ratio, confidence, and accuracy on the surest", rows, columns)

@@ -1,6 +1,6 @@
 """Evaluates predicted times: with kernels, families and suites held out, and from one source to another.
 
-Reference: Cummins et al., CGO 2017 (data); Angelopoulos and Bates 2023 (coverage of intervals).
+Reference: Cummins et al., CGO 2017 (data).
 """
 
 from collections.abc import Callable, Iterable
@@ -9,21 +9,20 @@ from typing import Any, Literal, cast
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
-from ncc.arrays import Ints, Split
+from ncc.arrays import Split
 from ncc.errors import InputError
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.devices.features import KernelFeatures, launch_columns
-from ncc.tasks.devices.fit import MODELS, LaunchSamples, Model, cross_validate
-from ncc.tasks.devices.head import TimesHead
-from ncc.tasks.devices.physics import launch_terms, targets_of
+from ncc.tasks.devices.fit import MODELS, Model
+from ncc.tasks.devices.physics import targets_of
 from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, clgen_launches, combine, suite_launches
 from ncc.tasks.devices.train import hold_out_folds, launch_folds, measure_times, summary
-from ncc_lab.devices.intervals import Claims, compare_intervals, group_trials, score_claims
 from ncc_lab.figures import selective_accuracy
 
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
+_PERCENTS = (75, 50, 25)
 
 
 def evaluate_times(
@@ -47,9 +46,8 @@ def evaluate_times(
         progress: Called with a line of text after each protocol.
 
     Returns:
-        Protocol → method → its figures: those of `ncc.tasks.devices.train.measure_times`, ``risk``, the error rate
-        among the most confident 10, 20, … 100 % of launches, and what other intervals around its answers are worth, see
-        `ncc_lab.devices.intervals`.
+        Protocol → method → its figures: those of `ncc.tasks.devices.train.measure_times`, and ``surest``, the accuracy
+        among the most confident 75, 50 and 25 % of launches.
 
     Raises:
         InputError: There is no such protocol or model.
@@ -71,8 +69,7 @@ def evaluate_times(
         unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
         for one in MODELS if model == "all" else (cast(Model, model),):
             splits = [_between(table, name)] if both else launch_folds(table, unit, one, seed)
-            score, rest = _score(table, inputs, splits, one, seed)
-            found[name][f"ncc times, {one}"] = score | rest
+            score = found[name][f"ncc times, {one}"] = _score(table, inputs, splits, one, seed)
             if progress:
                 progress(f"{platform}, {name}, {one}: {summary(score)}")
         if not both:
@@ -109,43 +106,14 @@ def _between(table: LaunchTimes, protocol: str) -> Split:
 
 def _score(
     table: LaunchTimes, inputs: KernelFeatures, splits: Iterable[Split], model: Model, seed: int
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Scores of answers about parts held out, and figures beside: their risk, and each kind of interval around them."""
+) -> dict[str, Any]:
+    """Return scores of answers about parts held out, and accuracies among the most confident answers."""
     answers: dict[int, DevicePrediction] = {}
-    claims: dict[str, list[tuple[Ints, Claims]]] = {}
-    for split, head, predictions in hold_out_folds(table, inputs, splits, model, seed=seed, published=True):
+    for split, _, predictions in hold_out_folds(table, inputs, splits, model, seed=seed, published=True):
         answers |= zip(split[1].tolist(), predictions, strict=True)
-        for name, claim in _claims(split, head, predictions, table, inputs, model, seed).items():
-            claims.setdefault(name, []).append((split[1], claim))
     measured = targets_of(table.log_times)[:, 1:].max(axis=1)
-    intervals = {}
-    for name, parts in claims.items():
-        rows = np.concatenate([one for one, _ in parts])
-        joined = Claims(*(np.concatenate(arrays) for arrays in zip(*(some for _, some in parts), strict=True)))
-        intervals[name] = score_claims(joined, measured[rows])
-    return measure_times(table, answers), {"risk": _risk(measured, answers), "intervals": intervals}
-
-
-def _claims(
-    split: Split,
-    head: TimesHead,
-    predictions: list[DevicePrediction],
-    table: LaunchTimes,
-    inputs: KernelFeatures,
-    model: Model,
-    seed: int,
-) -> dict[str, Claims]:
-    trained, asked = (LaunchSamples.of(table.rows(rows), inputs.rows(rows), None) for rows in split)
-    trials = cross_validate(trained, model, seed)
-    groups = group_trials(trained, trials, model, seed)
-    machine = head.machine.targets(launch_terms(inputs.rows(split[0]), trained.table.sizes))
-    known = machine if CLGEN in table.suite else None
-    return compare_intervals(head, trained, (trials, groups), asked, predictions, known)
-
-
-def _risk(measured: np.ndarray, answers: dict[int, DevicePrediction]) -> list[float]:
-    """Error rate among the most confident 10, 20, … 100 % of launches."""
     rows = np.array(sorted(answers))
     ratio, confidence = np.array([(answers[row].log_ratio, answers[row].confidence) for row in rows.tolist()]).T
-    right = (ratio > 0) == (measured[rows] > 0)
-    return [round(1 - one, 4) for one in selective_accuracy(right, confidence)]
+    surest = selective_accuracy((ratio > 0) == (measured[rows] > 0), confidence, _PERCENTS)
+    named = {f"{percent}%": round(one, 4) for percent, one in zip(_PERCENTS, surest, strict=True)}
+    return measure_times(table, answers) | {"surest": named}
