@@ -60,8 +60,6 @@ _TITLES = {
     "application": "applications held out, with all their kernels",
     "suite": "one benchmark suite held out after the other",
 }
-_FRACTIONS = (0.1, 0.2, 0.4, 0.7)
-"""Of the training groups that a learning curve has beside all of them: protocol ``kernel/0.4`` and so on."""
 
 
 def device_mapping(samples: DeviceMappingSamples, ir: Sequence[bytes] | None = None) -> Task[DeviceMappingSamples]:
@@ -71,17 +69,17 @@ def device_mapping(samples: DeviceMappingSamples, ir: Sequence[bytes] | None = N
         samples: The n samples.
         ir: Text of each row's kernel, for the audit; None leaves the IR out.
     """
-    protocols = {}
-    for name, unit in UNITS.items():
-        is_drawn = name in (
-            "kernel",
-            "application",
-        )  # the others are the papers' folds, and there is one way to split suites
-        for fraction in (1.0, *_FRACTIONS) if is_drawn else (1.0,):
-            key = name if fraction == 1 else f"{name}/{fraction}"
-            title = _TITLES[name] if fraction == 1 else f"{_TITLES[name]}; {fraction:.0%} of the training {name}s"
-            folds = partial(_folds, samples, name, fraction, is_drawn)
-            protocols[key] = HoldOut(title, folds, unit, samples.groups(unit))
+
+    def hold_out(name: str, unit: MappingUnit) -> HoldOut:
+        # the other protocols are the papers' folds, and there is one way to split suites
+        is_drawn = name in ("kernel", "application")
+        return HoldOut(
+            _TITLES[name],
+            lambda seed: tuple(splits(samples, name, seed if is_drawn else SEED)),
+            unit,
+            samples.groups(unit),
+        )
+
     leaks: dict[str, Iterable[Hashable] | None] = {
         "kernel": samples.benchmark,
         "source": samples.source,  # kernels of different names can have one text
@@ -94,7 +92,7 @@ def device_mapping(samples: DeviceMappingSamples, ir: Sequence[bytes] | None = N
     return Task(
         title="Device mapping: every method under every protocol",
         samples=samples,
-        protocols=protocols,
+        protocols={name: hold_out(name, unit) for name, unit in UNITS.items()},
         terms=terms,
         widths=(1, 3, 4),
         figures={
@@ -127,20 +125,6 @@ def splits(samples: DeviceMappingSamples, protocol: str, seed: int = SEED, num_f
     if protocol not in UNITS:
         raise InputError(f"no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)}")
     return balanced_folds(samples.groups(UNITS[protocol]), num_folds, seed)
-
-
-def _folds(samples: DeviceMappingSamples, protocol: str, fraction: float, is_drawn: bool, seed: int) -> Sequence[Split]:
-    """Return the folds of a protocol with a fraction of each one's training groups."""
-    whole = tuple(splits(samples, protocol, seed if is_drawn else SEED))
-    if fraction == 1:
-        return whole
-    rng = np.random.default_rng((seed, round(1000 * fraction)))
-    groups, folds = samples.groups(UNITS[protocol]), []
-    for train, test in whole:
-        names = np.unique(groups[train])
-        retained = rng.choice(names, max(2, round(fraction * len(names))), replace=False)
-        folds.append((train[np.isin(groups[train], retained)], test))
-    return folds
 
 
 def static_choice_is_gpu(is_gpu: Bools) -> bool:
@@ -308,7 +292,7 @@ def evaluate_devmap(
     If a call was stopped, the next one resumes from the folds that were finished.
 
     Args:
-        protocol: "published", "kernel", "application", "suite", or "all"; "kernel/0.4" trains on 40 % of the kernels.
+        protocol: "published", "kernel", "application", "suite", or "all".
         platform: "amd", "nvidia", or "all".
         method: Patterns of the names of methods to run, such as "opcode*"; default all.
         seeds: Number of runs.
@@ -331,8 +315,7 @@ def evaluate_devmap(
 
     Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
     """
-    curves = [f"{unit}/{fraction}" for unit in ("kernel", "application") for fraction in _FRACTIONS]
-    protocols = (protocol,) if protocol in curves else choose("protocol", protocol, PROTOCOLS)
+    protocols = choose("protocol", protocol, PROTOCOLS)
     platforms = choose("platform", platform, get_args(Platform))
     folder, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
     comparisons = []

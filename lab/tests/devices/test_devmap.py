@@ -74,15 +74,6 @@ def test_published_is_the_papers_split(toy: DeviceMappingSamples) -> None:
         assert np.array_equal(test, there[1])
 
 
-def test_learning_curves_cut_training_alone(toy: DeviceMappingSamples) -> None:
-    ten = dataclasses.replace(toy, application=toy.benchmark)
-    protocols = device_mapping(ten).protocols
-    for (whole, test), (cut, same) in zip(protocols["kernel"].folds(1), protocols["kernel/0.4"].folds(1), strict=True):
-        assert np.array_equal(test, same)
-        assert set(cut) < set(whole)
-        assert len(set(ten.benchmark[cut])) == round(0.4 * len(set(ten.benchmark[whole])))
-
-
 def test_impossible_splits_are_refused(toy: DeviceMappingSamples) -> None:
     with refuses(InputError, "random", "published"):
         device_splits(toy, "random")
