@@ -92,14 +92,14 @@ class ChosenLine:
         return from_scale(offset + slope * features[:, feature, None], SCALES[scale])
 
 
-def chosen_line(features: Floats, name: str = "ncc") -> Method[CoarseningSamples]:
+def chosen_line(features: Floats) -> Method[CoarseningSamples]:
     """Return the method on features of each row, the same for all rows of a kernel, (n, k)."""
 
     def predict(train: Subset[CoarseningSamples], test: Subset[CoarseningSamples], _rng: np.random.Generator) -> Floats:
         line = fit_chosen_line(train.table, train.rows, features)
         return line.predict(test.table.device[test.rows], features[test.rows])
 
-    return Method(name, "ours", predict, features, version="3")
+    return Method("ncc", "ours", predict, features, version="3")
 
 
 def fit_chosen_line(samples: CoarseningSamples, rows: Ints, features: Floats) -> ChosenLine:

@@ -20,7 +20,7 @@ from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.coarsening.samples import DEVICES, FACTORS, clamp_to_measured, complete_log_speedups, load_kernel_ir
 from ncc.tasks.coarsening.train import describe_kernels, load_words
 from ncc_lab.coarsening.chosen_line import chosen_line, fit_chosen_line
-from ncc_lab.coarsening.features import FEATURE_NAMES, coarsening_features
+from ncc_lab.coarsening.features import coarsening_features
 from ncc_lab.coarsening.lstm import lstm
 from ncc_lab.coarsening.samples import CoarseningSamples, CoarseningUnit, load_samples
 from ncc_lab.comparison import Comparison, compare
@@ -217,12 +217,9 @@ def all_methods(
     """Return ours, its ablations, the controls and the published methods that are not neural networks on text."""
     ir = load_kernel_ir(folder)
     features = sample_features(samples, ir)
-    without_divergence = features[:, [not name.startswith("divergent") for name in FEATURE_NAMES]]
     return (
         chosen_line(features),
-        chosen_line(without_divergence, "ncc without divergence"),
         *forests("ncc's features, forest", features, num_trees, "ours"),
-        chosen_line(samples.components[:, 0], "ncc on Magni's components"),
         dealt_features(features),
         *standard_controls(opcode_histograms(samples, ir), num_trees),
         magni_cascade(),

@@ -18,7 +18,7 @@ from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.folds import balanced_folds, check_folds
 from ncc.tasks.devices.features import KernelFeatures
-from ncc.tasks.devices.fit import Model, fit_times
+from ncc.tasks.devices.fit import fit_times
 from ncc.tasks.devices.head import Platform
 from ncc.tasks.devices.published import load_legacy_ir
 from ncc_lab.comparison import Comparison, compare, join
@@ -229,19 +229,18 @@ def opcode_histograms(samples: DeviceMappingSamples, folder: str | None = None) 
     return describe_kernels(samples, lambda module: np.bincount(module.opcode, minlength=len(OPCODES)), folder)
 
 
-def times_method(name: str, inputs: KernelFeatures, model: Model) -> DeviceMethod:
-    """Return a head that predicts times, by processes as the one that ships or by LSTMs, asked for their ratio."""
+def times_method(inputs: KernelFeatures) -> DeviceMethod:
+    """Return a head that predicts times by processes, as the one that ships, asked for their ratio."""
 
     def predict(
         train: Subset[DeviceMappingSamples], test: Subset[DeviceMappingSamples], rng: np.random.Generator
     ) -> Floats:
         launches, seed = train.table.launches, int(rng.integers(2**31))
-        head = fit_times(launches.rows(train.rows), inputs.rows(train.rows), model=model, seed=seed)
+        head = fit_times(launches.rows(train.rows), inputs.rows(train.rows), model="gp", seed=seed)
         answers = head.predict(inputs.rows(test.rows), launches.sizes[test.rows], "all")
         return np.array([(one.log_ratio, *np.log(one.interval), one.probabilities["GPU"]) for one in answers])
 
-    key = (inputs.profile, inputs.opcodes, inputs.work, model)
-    return Method(name, "ours", predict, key, version="2", is_slow=model == "lstm")
+    return Method("ncc times", "ours", predict, (inputs.profile, inputs.opcodes, inputs.work, "gp"), version="2")
 
 
 def standard_methods(
@@ -250,14 +249,11 @@ def standard_methods(
     """Return controls, published methods run again, and ours: name → what makes the method."""
     from ncc_lab.devices.mapper import mapper
     from ncc_lab.peers.counts import grewe
-    from ncc_lab.peers.ir2vec import Encoding, function_vectors, ir2vec_trees
+    from ncc_lab.peers.ir2vec import function_vectors, ir2vec_trees
     from ncc_lab.peers.sequences import deeptune, inst2vec, read_statements  # with torch
 
     embedding = cache(load_embedding)
     inputs = cache(lambda: load_inputs(samples, embedding(), folder))
-
-    def ir2vec(encoding: Encoding) -> DeviceMethod:
-        return ir2vec_trees(function_vectors(samples, embedding(), encoding, folder), encoding)
 
     controls = standard_controls(opcode_histograms(samples, folder), num_trees)
     return {
@@ -265,10 +261,9 @@ def standard_methods(
         "Grewe et al.": grewe,
         "DeepTune": deeptune,
         "inst2vec": lambda: inst2vec(read_statements(samples, embedding(), folder), embedding()),
-        **{f"IR2Vec {encoding}": partial(ir2vec, encoding) for encoding in get_args(Encoding)},
+        "IR2Vec flow-aware": lambda: ir2vec_trees(function_vectors(samples, embedding(), folder)),
         "ncc mapper": lambda: mapper(inputs(), load_vectors(samples, embedding(), folder)),
-        "ncc times": lambda: times_method("ncc times", inputs(), "gp"),
-        "ncc times, lstm": lambda: times_method("ncc times, lstm", inputs(), "lstm"),
+        "ncc times": lambda: times_method(inputs()),
     }
 
 

@@ -196,15 +196,10 @@ def all_methods(
     from ncc_lab.programs.methods import network, ngrams, whole_classifier  # with torch
 
     ours = training or NetworkTraining()
-    encoder = ours.encoder
-    without_literals = replace(ours, encoder=replace(encoder, buckets=0))
     ablations = {
         "ncc's network alone": ours,
-        "network without literals": without_literals,
+        "network without literals": replace(ours, encoder=replace(ours.encoder, buckets=0)),
         "network without pretraining": replace(ours, pretrained=False),
-        "network without literals and pretraining": replace(without_literals, pretrained=False),
-        "network with the vectors kept": replace(ours, encoder=replace(encoder, train_vectors=False)),
-        "network with two layers": replace(ours, encoder=replace(encoder, layers=2)),
     }
     scorers = (
         network(embedding, paper_training(), "LSTM (paper's head)", "published"),

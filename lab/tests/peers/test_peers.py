@@ -48,7 +48,7 @@ PEERS: dict[str, Maker] = {
     "grewe": lambda _: grewe(),
     "deeptune": lambda _: deeptune(SMALL),
     "inst2vec": make_inst2vec,
-    "ir2vec": lambda samples: ir2vec_trees(np.random.default_rng(1).normal(size=(len(samples), 3)), "symbolic"),
+    "ir2vec": lambda samples: ir2vec_trees(np.random.default_rng(1).normal(size=(len(samples), 3))),
 }
 every_peer = pytest.mark.parametrize("make", PEERS.values(), ids=PEERS.keys())
 
@@ -188,7 +188,7 @@ def test_statements_of_one_source_are_those_of_its_first_row(
         assert statements[row].tolist() == ([0, 1, 0, 1] if same[row] else [0, 3])
 
 
-def test_symbolic_vectors_are_sums_and_flow_aware_ones_hold_their_operands_definitions() -> None:
+def test_flow_aware_vectors_are_sums_that_hold_their_operands_definitions() -> None:
     module = read_module(MODULE)
     unit = np.eye(len(module.texts))
 
@@ -199,8 +199,6 @@ def test_symbolic_vectors_are_sums_and_flow_aware_ones_hold_their_operands_defin
         (statement,) = {full for full in module.texts if text in full}
         return vector(statement)
 
-    assert encode_function(module, 1, vector, "symbolic").tolist() == np.bincount(module.text_id).tolist()
-    assert encode_function(module, 0, vector, "symbolic").sum() == 3
     w, phi, following = of("fadd"), of("phi"), of("add i64") + 0.2 * of("phi")
     q = of("getelementptr") + 0.2 * phi
     x = of("load") + 0.2 * q
@@ -210,16 +208,14 @@ def test_symbolic_vectors_are_sums_and_flow_aware_ones_hold_their_operands_defin
     branch, ret = of("br i1") + 0.2 * more, of("ret float") + 0.2 * w
     plain = of("define float") + of("define void") + of("br label") + of("ret void")
     expected = plain + w + ret + phi + q + x + y + store + following + more + branch
-    assert encode_function(module, 1, vector, "flow-aware") == pytest.approx(expected)
+    assert encode_function(module, 1, vector) == pytest.approx(expected)
 
 
 def test_wrong_input_is_refused(table: DeviceMappingSamples) -> None:
     with refuses(InputError, "features", "(24, k)", "(23, 3)"):
-        scores(ir2vec_trees(np.zeros((23, 3)), "symbolic"), table, TEST)
+        scores(ir2vec_trees(np.zeros((23, 3))), table, TEST)
     with refuses(InputError, "statements", "24", "1"):
         scores(inst2vec([np.zeros(3, np.int64)], an_embedding()), table, TEST)
-    with refuses(InputError, "encoding", "none", "flow-aware"):
-        encode_function(read_module(MODULE), 0, lambda _: np.zeros(1), "none")  # type: ignore[arg-type]
 
 
 def test_deeptune_learns_coarsening_from_texts_and_starts_from_a_language_model(
