@@ -18,7 +18,7 @@ from ncc_lab.devices.mapper import ScoreCalibration, Term, mapper
 from ncc_lab.devices.samples import load_vectors
 from ncc_lab.embedding.coverage import measure_coverage
 from ncc_lab.embedding.intrinsic import CATEGORIES, rank_answers, score_analogies, score_distance, score_groups
-from ncc_lab.embedding.picture import MARKS, Projection, family_of, project, write_html, write_png
+from ncc_lab.embedding.picture import MARKS, Projection, family_of, project, write_png
 from ncc_lab.embedding.questions import GROUPS, KINDS, generate_questions
 from ncc_lab.embedding.statements import is_exact
 from ncc_lab.figures import Estimate, calibration_error, estimate, geomean, macro_f1, mean, mean_where, show
@@ -50,7 +50,9 @@ from ncc_lab.retrieval.programs import compare_retrieval
 from ncc_lab.scaling.plan import PlannedRun, Setting, SweepConfig
 from ncc_lab.scaling.prediction import LINKS, Step, predict_scaling, step_seconds
 from ncc_lab.scaling.programs import ProgramSource
+from ncc_lab.scaling.report import sweep_parts
 from ncc_lab.scaling.runs import PHASES, EpochEnd, Measured, RunResult, start_run, worker_command
 from ncc_lab.scaling.scores import Spread, break_even, score_settings
 from ncc_lab.scaling.sweep import ScalingSweep, run_sweep
+from ncc_lab.tables import text_of
 from ncc_lab.vectors.inst2vec import load_inst2vec, modernize_statement

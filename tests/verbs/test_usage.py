@@ -37,7 +37,6 @@ WRONG: dict[str, tuple[str, ...]] = {
     "search {index} {c} -o {tmp}/a.txt": ("a.txt", ".html"),
     "train classify {programs} -o {tmp}/out --strategy local --compression topk": ("mirrored",),
     "corpus build {folder} -o {corpus}": ("recipe",),
-    "evaluate embedding --method pca --plot {tmp}/a.png": ("pca", "umap"),
     "evaluate embedding -k 0": ("k is 0",),
     "evaluate devmap --protocol random": ("protocol", "random"),
     "evaluate devmap --cache {tmp}/x --no-cache": ("--cache", "--no-cache"),

@@ -50,25 +50,18 @@ def evaluate_embedding(
     *,
     embedding: EmbeddingFolder | None = None,
     inst2vec: Inst2vec | None = None,
-    nearest: Annotated[
-        list[str] | None, Words(metavar="STATEMENT", help="Show the neighbors of this statement.")
-    ] = None,
     k: Annotated[int, Words(option=("-k",), help="How many nearest words may contain the answer.")] = 5,
     plot: Annotated[Path | None, Words(metavar="FILE.png", help="Draw the words, colored by family.")] = None,
-    html: Annotated[
-        Path | None, Words(metavar="FILE.html", help="The same as a page, to explore in a browser.")
-    ] = None,
-    method: Annotated[Literal["umap", "tsne"], Words(help="Projection of the pictures.")] = "tsne",
     files: FigureOptions = Figures(),
 ) -> None:
     """Run the inst2vec paper's analogies and semantic distance test on an embedding, and draw it."""
     import ncc_lab
 
-    files.check(plot, html)
+    files.check(plot)
     table = _measured_embedding(embedding, inst2vec)
-    scores = ncc_lab.evaluate_embedding(table, nearest=nearest, k=k)
-    if plot or html:
-        ncc_lab.draw_embedding(table, plot=plot, html=html, method=method)
+    scores = ncc_lab.evaluate_embedding(table, k=k)
+    if plot:
+        ncc_lab.draw_embedding(table, plot=plot)
     files.show({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.parts(), scores.to_card)
 
 
@@ -196,12 +189,6 @@ def evaluate_retrieval(
     rerank: Annotated[
         bool, Words(option=("--rerank",), help="Also move vectors towards their nearest neighbors among all programs.")
     ] = False,
-    output: Annotated[
-        Path | None,
-        Words(
-            metavar="FILE", option=("-o", "--output"), help="Write one method's vectors: .npz, .json, .csv, .parquet."
-        ),
-    ] = None,
     embedding: EmbeddingFolder | None = None,
     seed: Seed = 204,
     jobs: Compilers = 1,
@@ -211,7 +198,7 @@ def evaluate_retrieval(
 ) -> None:
     """Evaluate how well vectors find programs of the same class: MAP@R, each program compared with all others.
 
-    ncc evaluate retrieval my-programs --method 'TF-IDF bag*' -o vectors.npz
+    ncc evaluate retrieval my-programs --method 'TF-IDF bag*'
     """
     given = {name: value for name, value in locals().items() if name != "files"} | {"levels": split_list(levels)}
     import ncc_lab

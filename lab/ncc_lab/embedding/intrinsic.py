@@ -6,7 +6,7 @@ Reference: Ben-Nun et al. 2018, section 5.1.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import pandas as pd
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import check_positive
 from ncc.learning.embedding.backoff import opcode_of
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, Neighbors, l2_normalize, load_embedding
+from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, l2_normalize, load_embedding
 from ncc_lab.embedding.questions import QuestionSet, generate_questions
 from ncc_lab.embedding.statements import exact_rows
 from ncc_lab.figures import show
@@ -30,15 +30,6 @@ CATEGORIES = {
     "bitwise binary": ("and", "or", "xor", "shl", "lshr", "ashr"),
 }
 """The paper's categories by their opcodes. The original finds "add" by its letters, and addrspacecast with it."""
-DEFAULT_STATEMENTS = (
-    "<%ID> = add nsw i32 <%ID>, <INT>",
-    "<%ID> = fmul float <%ID>, <%ID>",
-    "<%ID> = icmp slt i32 <%ID>, <%ID>",
-    "<%ID> = load i32, ptr <%ID>, align 4",
-    "store float <%ID>, ptr <%ID>, align 4",
-    "br i1 <%ID>, label <LABEL>, label <LABEL>",
-)
-"""Everyday statements whose neighbors are shown."""
 
 _TIE = 1e-6
 """Similarities that differ by less are the same: words that share a vector differ only by rounding."""
@@ -129,7 +120,6 @@ class IntrinsicScores(Tabular):
     k: int
     analogies: pd.DataFrame
     distance: pd.DataFrame
-    neighbors: tuple[Neighbors, ...]
 
     @property
     def distance_percent(self) -> float | None:
@@ -154,7 +144,6 @@ class IntrinsicScores(Tabular):
                 "published_percent": PUBLISHED_DISTANCE,
                 "categories": [row | {"percent": _round(row["percent"])} for row in categories],
             },
-            "neighbors": [vars(near) | {"neighbors": [asdict(one) for one in near]} for near in self.neighbors],
         }
 
     def __repr__(self) -> str:
@@ -162,12 +151,12 @@ class IntrinsicScores(Tabular):
         return f"IntrinsicScores({scores})"
 
     def parts(self) -> list[Table | str]:
-        """Return tables for people: analogies by group and kind, the distance test, neighbors."""
+        """Return tables for people: analogies by group and kind, and the distance test."""
         notes = (
             "* not in the paper, and not in the score of the group\n"
             "published: the best of the paper, 5 nearest words, on the questions of its own vocabulary"
         )
-        return [self._analogies(), notes, self._distances(), *map(_describe_neighbors, self.neighbors)]
+        return [self._analogies(), notes, self._distances()]
 
     def _analogies(self) -> Table:
         rows = {}
@@ -205,39 +194,24 @@ def _cells(row: dict[str, Any]) -> list[str]:
     return [f"{row['num_questions']:,}{note}", show(row["percent"]), show(row["percent_excluding_query"])]
 
 
-def _describe_neighbors(near: Neighbors) -> str:
-    stands = "" if near.level == "exact" else f"  (by {near.level}: {near.word})"
-    lines = [f"  {neighbor.similarity:6.3f}  {neighbor.text}" for neighbor in near]
-    return "\n".join([f"Nearest to {near.text}{stands}", *lines])
-
-
 def _round(percent: float | None) -> float | None:
     return None if percent is None else round(percent, 1)
 
 
-def evaluate_embedding(
-    embedding: AnyEmbedding | None = None, *, nearest: Sequence[str] | None = None, k: int = 5
-) -> IntrinsicScores:
+def evaluate_embedding(embedding: AnyEmbedding | None = None, *, k: int = 5) -> IntrinsicScores:
     """Run the inst2vec paper's analogies and semantic distance test on an embedding.
 
     Args:
         embedding: Default the one that ships with ncc.
-        nearest: Abstracted statements whose neighbors are wanted; default a few everyday ones.
         k: Number of nearest words among which an answer must be.
 
     Returns:
-        Scores of each kind of analogy and of the distance test, in percent, and neighbors.
+        Scores of each kind of analogy and of the distance test, in percent.
 
     Raises:
-        InputError: ``k`` is below 1, or one of ``nearest`` is not a statement.
+        InputError: ``k`` is below 1.
 
     Reference: Ben-Nun et al. 2018, section 5.1.
     """
     embedding = load_embedding(embedding)
-    neighbors = tuple(embedding.nearest(text, k) for text in nearest or DEFAULT_STATEMENTS)
-    return IntrinsicScores(
-        k=k,
-        analogies=score_analogies(embedding, k=k),
-        distance=score_distance(embedding),
-        neighbors=neighbors,
-    )
+    return IntrinsicScores(k, score_analogies(embedding, k=k), score_distance(embedding))

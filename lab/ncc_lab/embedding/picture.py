@@ -1,17 +1,13 @@
-"""Pictures of an embedding, as a file or a page: its most frequent statements in a plane, colored by family.
+"""The picture of an embedding: its most frequent statements in a plane by t-SNE, colored by family.
 
-Reference: Ben-Nun et al. 2018, section 5.1 (there t-SNE).
+Reference: Ben-Nun et al. 2018, section 5.1.
 """
 
-import importlib
 import io
 import os
-import warnings
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -19,7 +15,6 @@ from ncc.arrays import Floats32, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.backoff import opcode_of
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, l2_normalize, load_embedding
-from ncc.system.files.pages import render_page
 from ncc.system.files.writing import check_writable, write_output
 from ncc_lab.embedding.statements import exact_rows
 
@@ -75,20 +70,17 @@ class Projection:
         xy: (n, 2) float32 coordinates; only distances between neighbors mean something.
         families: (n,) the family of each.
         texts: (n,) the statements.
-        method: "umap" or "tsne".
     """
 
     rows: Ints32
     xy: Floats32
     families: tuple[str, ...]
     texts: tuple[str, ...]
-    method: str
 
     @property
     def title(self) -> str:
         """One line that says what is to be seen."""
-        name = {"umap": "UMAP", "tsne": "t-SNE"}.get(self.method, self.method)
-        return f"The {len(self.rows):,} most frequent statements, by {name}"
+        return f"The {len(self.rows):,} most frequent statements, by t-SNE"
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -97,35 +89,10 @@ class Projection:
         return {family: count[family] for family in FAMILIES if family in count}
 
 
-def _umap(vectors: Floats32, seed: int) -> Floats32:
-    with warnings.catch_warnings():
-        # of optional parts that are not installed, and of one thread being all that a seed allows
-        warnings.filterwarnings("ignore", module=r"(umap|pynndescent|numba|sklearn|scipy)(\.|$)")
-        try:
-            umap = importlib.import_module("umap")
-        except ImportError as error:
-            raise InputError(
-                "method 'umap' needs umap-learn, which is not installed: 'pip install umap-learn', or use method 'tsne'"
-            ) from error
-        options = {"metric": "cosine", "init": "pca", "random_state": seed, "n_jobs": 1}
-        return umap.UMAP(n_neighbors=min(15, len(vectors) - 1), **options).fit_transform(vectors)
-
-
-def _tsne(vectors: Floats32, seed: int) -> Floats32:
+def project(embedding: Embedding, *, max_words: int = 4000, seed: int = 204) -> Projection:
+    """Lay the most frequent statements of an embedding out on a plane."""
     from sklearn.manifold import TSNE
 
-    perplexity = min(30.0, (len(vectors) - 1) / 3)
-    return TSNE(perplexity=perplexity, metric="cosine", init="pca", random_state=seed).fit_transform(vectors)
-
-
-METHODS: dict[str, Callable[[Floats32, int], Floats32]] = {"umap": _umap, "tsne": _tsne}
-"""Projections by name."""
-
-
-def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000, seed: int = 204) -> Projection:
-    """Lay the most frequent statements of an embedding out on a plane."""
-    if method not in METHODS:
-        raise InputError(f"method {method!r} is not one of {', '.join(METHODS)}")
     rows = exact_rows(embedding.vocabulary)
     rows = rows[np.argsort(-embedding.vocabulary.counts[rows], kind="stable")][: max(max_words, 0)]
     if len(rows) < _MIN_WORDS:
@@ -133,9 +100,10 @@ def project(embedding: Embedding, *, method: str = "umap", max_words: int = 4000
             f"{len(rows)} statements to show (max_words is {max_words}, the embedding has "
             f"{len(exact_rows(embedding.vocabulary))}); expected {_MIN_WORDS} or more"
         )
-    xy = np.asarray(METHODS[method](l2_normalize(embedding.vectors[rows]), seed), np.float32)
+    projection = TSNE(perplexity=min(30.0, (len(rows) - 1) / 3), metric="cosine", init="pca", random_state=seed)
+    xy = np.asarray(projection.fit_transform(l2_normalize(embedding.vectors[rows])), np.float32)
     texts = tuple(embedding.vocabulary.words[row] for row in rows.tolist())
-    return Projection(rows, xy, tuple(map(family_of, texts)), texts, method)
+    return Projection(rows, xy, tuple(map(family_of, texts)), texts)
 
 
 def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
@@ -170,43 +138,16 @@ def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
     write_output(path, picture.getvalue())
 
 
-def write_html(projection: Projection, path: str | os.PathLike[str]) -> None:
-    """Write a projection as one page that needs nothing else: pan, zoom, hover, search, families on and off."""
-    sizes = projection.sizes
-    position = {family: index for index, family in enumerate(sizes)}
-    points = [
-        [round(x, 4), round(y, 4), position[family]]
-        for (x, y), family in zip(projection.xy.tolist(), projection.families, strict=True)
-    ]
-    families = [
-        {"name": family, "color": MARKS[family][0], "shape": MARKS[family][1], "count": size}
-        for family, size in sizes.items()
-    ]
-    data = {"families": families, "points": points, "texts": projection.texts}
-    write_output(path, render_page("words.html.j2", package="ncc_lab", title=projection.title, data=data).encode())
-
-
-def draw_embedding(
-    embedding: AnyEmbedding | None = None,
-    *,
-    plot: str | Path | None = None,
-    html: str | Path | None = None,
-    method: Literal["umap", "tsne"] = "tsne",
-) -> None:
-    """Draw the words of an embedding in two dimensions, colored by family.
+def draw_embedding(embedding: AnyEmbedding | None = None, *, plot: str | Path) -> None:
+    """Draw the most frequent words of an embedding in two dimensions, colored by family.
 
     Args:
         embedding: Default the one that ships with ncc.
         plot: A .png file.
-        html: A .html file, to explore in a browser.
-        method: Of the projection.
 
     Raises:
-        OutputError: A file can't be written.
+        InputError: The embedding has too few words.
+        OutputError: The file can't be written.
     """
-    files = [None if path is None else Path(path) for path in (plot, html)]
-    check_writable(*files)
-    projection = project(load_embedding(embedding), method=method)
-    for path, write in zip(files, (write_png, write_html), strict=True):
-        if path:
-            write(projection, path)
+    check_writable(Path(plot))
+    write_png(project(load_embedding(embedding)), plot)
