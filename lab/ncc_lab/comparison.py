@@ -352,11 +352,11 @@ def _score_table(place: str, results: Sequence[Result]) -> Table:
     return Table(caption, pd.DataFrame(columns, index=pd.Index([one.method for one in rows], name="method")))
 
 
-def write_report(result: Any, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
+def write_report(result: Comparison, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
     """Write a self-contained page with tables and pictures of a comparison.
 
     Args:
-        result: From a verb that compares methods, such as `evaluate_devmap`, or from `bench_scaling`.
+        result: From a verb that compares methods, such as `evaluate_devmap`.
         path: Path of the .html file.
         about: What was run, such as command, hardware and versions.
 

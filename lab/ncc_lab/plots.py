@@ -58,8 +58,6 @@ def draw_panels(
     paint: Callable[["Axes", int], None],
     *,
     height_in: float,
-    columns: int = 2,
-    share: str | bool = False,
     alt: str = "",
 ) -> Picture:
     """Draw a grid of panels."""
@@ -68,16 +66,14 @@ def draw_panels(
 
     if not titles:
         raise InputError("expected at least one panel to draw, found none")
-    columns = min(columns, len(titles))
+    columns = min(2, len(titles))
     rows = -(-len(titles) // columns)
     size = (_WIDTH_IN, rows * height_in + 0.2)
     with rc_context(_SETTINGS), warnings.catch_warnings():
         # browsers find a font for what the one that measures text has no shapes of
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained")
-        grid = figure.subplots(
-            rows, columns, squeeze=False, sharey="row" if share else False, sharex="all" if share == "both" else False
-        )
+        grid = figure.subplots(rows, columns, squeeze=False, sharex="all", sharey="row")
         for index, axes in enumerate(grid.flat):
             if index >= len(titles):
                 axes.set_visible(False)
@@ -127,4 +123,4 @@ def draw_figure(results: Sequence[Result], name: str) -> Picture:
     best = {title: max(some, key=lambda one: one.scores[""][name].value) for title, some in panels.items()}
     tops = (f"{title}: highest {one.method}, {figure.show(one.scores[''][name].value)}" for title, one in best.items())
     alt = f"{name.replace('_', ' ')} of every method, by protocol. {'; '.join(tops)}."
-    return draw_panels(titles, paint, height_in=0.9 + 0.21 * len(names), share="both", alt=alt)
+    return draw_panels(titles, paint, height_in=0.9 + 0.21 * len(names), alt=alt)

@@ -1,7 +1,6 @@
 """``ncc bench scaling``: how training scales over ranks."""
 
-import time
-from typing import Annotated, Literal
+from typing import Annotated
 
 import click
 
@@ -16,9 +15,7 @@ from ncc_lab.cli.options import (
     Levels,
     ProgramFolder,
     ProgramsCache,
-    ReportFile,
     Seed,
-    provenance,
     split_list,
 )
 
@@ -41,10 +38,6 @@ def bench_scaling(
     ] = "128",
     epochs: Annotated[int, Words(help="Passes over the programs.")] = 12,
     per_class: Annotated[int | None, Words(metavar="N", help="Training programs per class.")] = None,
-    cut: Annotated[
-        Literal["samples", "tokens"],
-        Words(help="Cut batches with equal numbers of programs, or of statements with padding."),
-    ] = "samples",
     threads: Annotated[
         str, Words(metavar="NUMBERS", help="Threads to try for one rank; several ranks have one each.")
     ] = "1",
@@ -70,18 +63,17 @@ def bench_scaling(
     programs: ProgramsCache | None = None,
     data: DataFolder | None = None,
     seed: Seed = 204,
-    report: ReportFile | None = None,
     files: FilesOptions = Figures(),
 ) -> None:
     """Measure how training a program classifier scales over ranks, and how large a model must be for that to pay.
 
     Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
     """
-    given = {name: value for name, value in locals().items() if name not in ("report", "files")}
+    given = {name: value for name, value in locals().items() if name != "files"}
     import ncc_lab
     from ncc_lab.scaling.report import sweep_parts
 
-    files.check(report)
+    files.check()
     given |= {"strategy": split_list(strategy), "compression": split_list(compression), "levels": split_list(levels)}
     for name in ("world", "batch_size", "hidden", "threads", "predict"):
         try:
@@ -90,12 +82,6 @@ def bench_scaling(
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} is {given[name]!r}; expected whole numbers with commas between them") from error
     sweep = ncc_lab.bench_scaling(**given, progress=print_progress(0))
-    began = time.perf_counter()
-    try:
-        if report:
-            ncc_lab.write_report(sweep, report, about=provenance())
-    finally:  # hours of runs are not lost to a full disk
-        report_s = time.perf_counter() - began
-        files.show(sweep.to_dict(report_s), sweep_parts(sweep, report_s))
+    files.show(sweep.to_dict(), sweep_parts(sweep))
     if sweep.num_failed:
         raise click.exceptions.Exit(1)

@@ -25,7 +25,6 @@ class Setting:
     hidden: int
     epochs: int
     per_class: int | None
-    cut: str = "samples"
 
     def training(self, seed: int) -> "NetworkTraining":
         """Return how the network is trained: as by ``ncc train classify``, but for what the setting says."""
@@ -41,7 +40,7 @@ class Setting:
             compression=self.compression,
             seed=seed,
         )
-        return NetworkTraining(encoder=program_encoder(hidden=self.hidden), min_steps=1, batch_by=self.cut, loop=loop)
+        return NetworkTraining(encoder=program_encoder(hidden=self.hidden), min_steps=1, loop=loop)
 
     @property
     def way(self) -> str:
@@ -76,7 +75,6 @@ class SweepConfig:
     hidden: tuple[int, ...] = (128,)
     epochs: int = 12
     per_class: int | None = None
-    cut: str = "samples"
     threads: tuple[int, ...] = (1,)
     target: float | None = None
     repeats: int = 1
@@ -121,7 +119,6 @@ class SweepConfig:
                 hidden=hidden,
                 epochs=self.epochs,
                 per_class=self.per_class,
-                cut=self.cut,
             )
             settings.append(setting)
         return list(dict.fromkeys(settings))

@@ -1,4 +1,4 @@
-"""A model of a training step, fitted to a sweep, that predicts more ranks, other links and larger models.
+"""A model of a training step, fitted to a sweep, that predicts more ranks and other links.
 
 A step takes as long as its fixed part, its programs on the rank that has most to do, and what ranks send each other:
 
@@ -29,7 +29,6 @@ from ncc_lab.scaling.scores import Spread
 _DIM = 200
 """Dimensions of the shipped embedding, which the runs' networks read."""
 _NUM_RESAMPLES = 200
-_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048)
 
 
 class Link(NamedTuple):
@@ -89,20 +88,6 @@ class Step:
         alone = [fixed, fixed * self.weights, work, products]
         return [*alone, work * late, products * late, self.world - 1.0, self.bytes_sent]
 
-    def resized(self, hidden: int) -> Self:
-        """Return the same with an LSTM of another size; all weights that it decides on take part in every step."""
-        more = float(num_sized_weights(hidden) - num_sized_weights(self.hidden))
-        return replace(self, hidden=hidden, weights=self.weights + more, payload=self.payload + 4 * more)
-
-
-def num_sized_weights(hidden: int) -> int:
-    """Return the weights of the classifier's network that its LSTM's size decides on."""
-    from ncc.learning.encoder.config import program_encoder, program_head
-
-    encoder, head = program_encoder(hidden), program_head()
-    lstm = 8 * hidden * (_DIM + hidden + 2)
-    return lstm + encoder.num_states + encoder.vector_size(_DIM) * (head.dense + 2)
-
 
 def fit_model(steps: Sequence[Step]) -> Floats:
     """Fit coefficients, (8,) seconds, to measured steps, their relative errors alike; the last two are of messages."""
@@ -154,15 +139,12 @@ def predict_scaling(
         spread = Spread(speedups[0], float(low), float(high))
         return {"world": world, "hidden": step.hidden, "weights": round(step.weights), "speedup": spread}
 
-    nearest = shared[max(shared)]
-    curve = [point(2, nearest.resized(hidden)) for hidden in _SIZES]
     return {
         "link": link,
         "num_settings": len(steps),
         "errors": errors,
         "points": [point(world, step) for step in shared.values() for world in worlds],
-        "curve": curve,
-        "text": _text(link, errors, curve),
+        "text": _text(link, errors),
     }
 
 
@@ -174,21 +156,11 @@ def _speedup(model: Floats, step: Step, world: int, link: Link) -> float:
     return step_seconds(model, alone) / step_seconds(model, shared, link)
 
 
-def _text(link: str, errors: dict[str, float], curve: Sequence[dict[str, Any]]) -> list[str]:
+def _text(link: str, errors: dict[str, float]) -> list[str]:
     worst, most = max(errors.items(), key=lambda pair: abs(pair[1]))
     middle = float(np.median([abs(error) for error in errors.values()]))
-
-    def from_on(pays: Sequence[bool]) -> str:
-        last = max((index for index, one in enumerate(pays) if not one), default=-1)
-        return f"from {curve[last + 1]['hidden']} units on" if last + 1 < len(curve) else "at no size that was asked"
-
-    speedups = [point["speedup"] for point in curve]
-    row = ", ".join(f"{point['hidden']}: {point['speedup'].to_text()}×" for point in curve)
     return [
         f"prediction over {link}: a model of a step, fitted to {len(errors)} settings; of one that it did not see the "
         f"step time is {middle:.0%} off (median), at most {most:+.0%}, of {worst}",
         "training alone, in programs a second; 80 % intervals; the link's speed is assumed, not measured",
-        f"two ranks, by units of the LSTM: {row}",
-        f"over {link} a second rank pays {from_on([one.median > 1 for one in speedups])} (as fitted), "
-        f"{from_on([one.low > 1 for one in speedups])} (by the intervals)",
     ]

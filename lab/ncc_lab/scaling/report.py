@@ -1,40 +1,19 @@
-"""The report of a sweep: tables for a terminal, and a page of the same tables with pictures."""
+"""The report of a sweep: its tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ncc_lab.figures import show
-from ncc_lab.plots import INK, clip, draw_panels
 from ncc_lab.scaling.plan import Setting
 from ncc_lab.scaling.runs import PHASES, Measured, RunResult
 from ncc_lab.scaling.scores import Spread
 from ncc_lab.scaling.sweep import ScalingSweep
-from ncc_lab.tables import Picture, Table, page, table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_HOW_TO_READ = """Figures of several runs are medians, with the lowest and the highest in brackets. Seconds are end to
-end: from the start of the first process to the end of the last; only validation and test, which measure quality, are
-left out. A speedup is the ratio of programs a second to that of the best single process (★) with a model of the same
-size on the same programs, whichever batch size and number of threads that had. Bytes are what the rank with most
-sent."""
-_COLORS = ("#3b8bd4", "#dd6b20", "#8a8f96", "#2f9e6e", "#b35fb0", "#c4a000", "#d6455d", "#6b7fd7")
-_SHAPES = "oDs^vPX*"
+from ncc_lab.tables import Table, table
 
 
-def scaling_report(sweep: ScalingSweep, about: Mapping[str, Any]) -> str:
-    """Return a report as one HTML document that needs no other file."""
-    precisions = dict.fromkeys(result.measured.precision for result in sweep.results if result.measured)
-    seen = sweep.hardware | {"precision": ", ".join(precisions), **asdict(sweep.config)}
-    about = {**about, **{f"{name} of the runs": value for name, value in seen.items()}}
-    return page("Training over ranks: strong scaling", [_HOW_TO_READ, *sweep_parts(sweep)], draw_sweep(sweep), about)
-
-
-def sweep_parts(sweep: ScalingSweep, report_s: float = 0.0) -> list[Table | str]:
+def sweep_parts(sweep: ScalingSweep) -> list[Table | str]:
     """Return settings with their scores, how large the model must be, every run, and what measuring cost."""
-    config, cost = sweep.config, sweep.overhead(report_s)
+    config, cost = sweep.config, sweep.overhead
     target = "" if config.target is None else f", target {config.target:.1%} on the validation programs"
     scope = f"{sweep.num_programs} programs of {sweep.num_classes} classes{target}"
     sizes = [one["text"] for one in sweep.break_even]
@@ -154,55 +133,3 @@ def _run_table(sweep: ScalingSweep) -> Table:
 
     caption = "Every run, in the order in which they ran"
     return _setting_table(caption, [(result.run.setting, cells(result)) for result in sweep.results])
-
-
-def draw_sweep(sweep: ScalingSweep) -> dict[str, Picture]:
-    """Return all pictures by name; none where all runs failed, and none over sizes where one rank ran alone."""
-    if sweep.num_failed == len(sweep.results):
-        return {}
-    pictures = {"Speedup over ranks": _draw_speedups(sweep, by_size=False)}
-    if sweep.break_even:
-        pictures["Speedup over the size of the model"] = _draw_speedups(sweep, by_size=True)
-    return pictures
-
-
-def _draw_speedups(sweep: ScalingSweep, *, by_size: bool) -> Picture:
-    """Draw end-to-end speedups over ranks, a panel a size of the model, or over sizes, a panel a number of ranks."""
-    rows = list(sweep.scores.itertuples())
-    worlds = sorted(set(sweep.config.worlds))
-    panels = sorted({row.setting.world for row in rows} - {1}) if by_size else sorted(set(sweep.config.hidden))
-
-    def name(setting: Setting) -> str:
-        """What a line of points has in common."""
-        return f"{setting.way}, batch {setting.batch_size}"
-
-    names = list(dict.fromkeys(name(row.setting) for row in rows))
-
-    def paint(axes: "Axes", panel: int) -> None:
-        axes.axhline(1, color=INK, linewidth=0.8)
-        if not by_size:
-            axes.plot(worlds, worlds, color=INK, linewidth=0.8, linestyle="--", label="full efficiency")
-            axes.set_xticks(worlds)
-        for number, line in enumerate(names):
-            points = sorted(
-                ((row.num_weights or 0) / 1e6 if by_size else row.setting.world, *row.speedup)
-                for row in rows
-                if row.speedup
-                and name(row.setting) == line
-                and (row.setting.world if by_size else row.setting.hidden) == panels[panel]
-            )
-            if points:
-                x, y, low, high = zip(*points, strict=True)
-                below = [middle - end for middle, end in zip(y, low, strict=True)]
-                above = [end - middle for middle, end in zip(y, high, strict=True)]
-                color, shape = _COLORS[number % len(_COLORS)], _SHAPES[number % len(_SHAPES)]
-                look: dict[str, Any] = {"color": color, "marker": shape, "markersize": 4.5, "linewidth": 1.2}
-                axes.errorbar(x, y, yerr=(below, above), capsize=3, label=clip(line), **look)
-        axes.set_xlabel("million weights" if by_size else "ranks")
-        axes.set_ylabel("speedup, end to end")
-        axes.grid(alpha=0.18, linewidth=0.6)
-        axes.legend(loc="best", frameon=False)
-
-    titles = [f"{panel} ranks" if by_size else f"hidden {panel}" for panel in panels]
-    over = "weights" if by_size else "ranks"
-    return draw_panels(titles, paint, height_in=3.2, share="y", alt=f"Curves of speedup over the number of {over}.")

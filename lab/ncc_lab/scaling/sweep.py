@@ -1,11 +1,11 @@
 """Runs a sweep, one run at a time, and keeps all of them with the cost of measuring them."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -66,21 +66,16 @@ class ScalingSweep:
         """Runs that failed."""
         return sum(result.error is not None for result in self.results)
 
-    def overhead(self, report_s: float = 0.0) -> dict[str, float]:
-        """Return what measuring cost, with the seconds that a report has taken."""
+    @property
+    def overhead(self) -> dict[str, float]:
+        """What measuring cost."""
         inside = sum(result.measured.measuring_s for result in self.results if result.measured)
-        around, runs = self.around_s + report_s, sum(result.wall_s for result in self.results)
-        share = (inside + around) / (runs + around)
-        return {"inside_s": inside, "around_s": around, "runs_s": runs, "share": share}
+        runs = sum(result.wall_s for result in self.results)
+        share = (inside + self.around_s) / (runs + self.around_s)
+        return {"inside_s": inside, "around_s": self.around_s, "runs_s": runs, "share": share}
 
-    def to_page(self, about: Mapping[str, Any]) -> str:
-        """Return a report with pictures as one HTML document."""
-        from ncc_lab.scaling.report import scaling_report
-
-        return scaling_report(self, about)
-
-    def to_dict(self, report_s: float = 0.0) -> dict[str, Any]:
-        """Return plain Python values by name, as ``--json`` prints them, with the seconds that a report has taken."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values by name, as ``--json`` prints them."""
         content = {
             "sweep": asdict(self.config),
             "levels": list(self.source.levels),
@@ -91,7 +86,7 @@ class ScalingSweep:
             "settings": self.scores.to_dict("records"),
             "break_even": self.break_even,
             "prediction": self.prediction,
-            "measuring": self.overhead(report_s),
+            "measuring": self.overhead,
             "runs": [result.to_dict() for result in self.results],
         }
         plain: dict[str, Any] = _plain(content)
@@ -118,7 +113,6 @@ def bench_scaling(
     hidden: Sequence[int] = (128,),
     epochs: int = 12,
     per_class: int | None = None,
-    cut: Literal["samples", "tokens"] = "samples",
     threads: Sequence[int] = (1,),
     target: float | None = None,
     repeats: int = 3,
@@ -146,7 +140,6 @@ def bench_scaling(
         hidden: Units of each direction of the LSTM: sizes of the model.
         epochs: Passes over the programs.
         per_class: Train on so many programs of a class.
-        cut: Batches of as many "samples", or of as many "tokens", with padding.
         threads: Numbers of threads to try for one rank; several ranks have one each.
         target: Accuracy on validation programs, the time to which is measured too.
         repeats: Runs of each setting.
@@ -180,7 +173,6 @@ def bench_scaling(
         hidden=tuple(hidden),
         epochs=epochs,
         per_class=per_class,
-        cut=cut,
         threads=tuple(threads),
         target=target,
         repeats=repeats,

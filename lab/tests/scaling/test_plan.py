@@ -32,7 +32,7 @@ def test_a_repeat_runs_every_setting_before_the_next_begins():
 
 
 def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
-    (setting,) = SweepConfig(worlds=(1,), hidden=(16,), epochs=3, cut="tokens").settings()
+    (setting,) = SweepConfig(worlds=(1,), hidden=(16,), epochs=3).settings()
     training = setting.training(7)
     assert (training.encoder.hidden, training.loop.epochs, training.loop.seed, training.min_steps) == (16, 3, 7, 1)
     assert training.loop.mixed_precision
@@ -47,7 +47,6 @@ def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
         ({"strategies": ("local",), "compressions": ("topk",)}, ("topk", "mirrored", "local")),
         ({"strategies": ("magic",)}, ("strategy", "magic")),
         ({"compressions": ("zip",)}, ("compression", "zip")),
-        ({"cut": "words"}, ("words",)),
         ({"per_class": 0}, ("per_class", "0")),
         ({"epochs": 0}, ("epochs", "0")),
         ({"batch_sizes": (0,)}, ("batch_size", "0")),
