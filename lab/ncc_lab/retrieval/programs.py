@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Ints
-from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.encoder.pooling import AnyEncoder, load_pooler
@@ -26,7 +25,6 @@ from ncc.learning.programs.labelled import (
     programs_cache,
 )
 from ncc.system.files.reading import InputFile
-from ncc.system.files.tables import VectorFile
 from ncc.system.files.writing import check_folder
 from ncc_lab.comparison import Comparison, Result
 from ncc_lab.figures import SEED, mean
@@ -36,8 +34,6 @@ from ncc_lab.retrieval.metrics import Matrix, average_precisions, expanded, unit
 
 ReadIR = Callable[[InputFile], tuple[bytes, str]]
 """From a program to its IR, and the way that it compiled."""
-
-_MOST_BYTES = 2 << 30
 
 
 def evaluate_retrieval(
@@ -49,7 +45,6 @@ def evaluate_retrieval(
     encoder: AnyEncoder | None = None,
     levels: Sequence[str] = ("1",),
     rerank: bool = False,
-    output: str | Path | None = None,
     embedding: AnyEmbedding | None = None,
     seed: int = 204,
     jobs: int = 1,
@@ -67,8 +62,6 @@ def evaluate_retrieval(
         encoder: An encoder of your own, or its folder, which is measured as well.
         levels: Optimization levels to compile programs at; vectors of several stand side by side.
         rerank: Also score vectors that were moved towards their nearest, which looks at all that is compared.
-        output: File that gets what was compared, of one method: ``input``, ``label`` and ``vectors``, a row of zeros
-            for what does not compile; the extension says the format, as for `save_vectors`.
         embedding: Vectors of statements; default those that ship with ncc.
         seed: Of the encoder that is not trained.
         jobs: Processes that compile and read.
@@ -80,9 +73,9 @@ def evaluate_retrieval(
         Scores of every method, with 95 % intervals over classes.
 
     Raises:
-        InputError: There is no such class, method or level, or ``output`` is given for several methods.
+        InputError: There is no such class, method or level.
         DataError: POJ-104 is asked for and is missing or damaged.
-        OutputError: A file can't be written.
+        OutputError: The folder of programs can't be written.
 
     Reference: Lu et al. 2021 (CodeXGLUE); Mou et al. 2016 (data).
     """
@@ -94,24 +87,12 @@ def evaluate_retrieval(
     own = [pooled(load_pooler("encoder", embedding, encoder), "ncc, this encoder")] if encoder else []
     known = [*all_representations(embedding, seed), *own]
     chosen = choose_methods(method, [one.name for one in known])
-    if output:
-        file = VectorFile(Path(output))
-        if len(chosen) != 1 or rerank:
-            raise InputError(f"vectors of one method can be written; expected one, found {len(chosen) * (1 + rerank)}")
     check_folder(Path(programs) if programs else None)
     samples = load_programs(files, names, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
     methods = [one for one in known if one.name in chosen]
     compiler = CachingCompiler.below(cache)
     readers = [partial(compiler.program_ir, options=CompileOptions(optimization=level)) for level in names]
-    comparison, vectors = compare_retrieval(files, samples, methods, readers, rerank=rerank, progress=progress)
-    if output:
-        if vectors.shape[0] * vectors.shape[1] * 4 > _MOST_BYTES:
-            raise InputError(f"{vectors.shape[0]} vectors of {vectors.shape[1]} numbers are too many to be written")
-        dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
-        labels = [files.classes[number] for number in files.label.tolist()]
-        with file:
-            file.add({"input": files.paths, "label": labels}, dense.astype(np.float32))
-    return comparison
+    return compare_retrieval(files, samples, methods, readers, rerank=rerank, progress=progress)
 
 
 def compare_retrieval(
@@ -122,9 +103,9 @@ def compare_retrieval(
     *,
     rerank: bool = False,
     progress: Callable[[str], None] | None = None,
-) -> tuple[Comparison, Matrix]:
-    """Score ways to make vectors; and the last one's vectors, a row a file."""
-    task, results, vectors = retrieval(files, samples.failures), [], None
+) -> Comparison:
+    """Score ways to make vectors."""
+    task, results = retrieval(files, samples.failures), []
     for method in methods:
         start = perf_counter()
         vectors = _placed(at_all_levels(method, files, samples, readers), samples.row, len(files.paths))
@@ -146,7 +127,7 @@ def compare_retrieval(
             )
             if progress:
                 progress(f"{name}: {results[-1].scores['']['map_at_r'].value:.1%}")
-    return Comparison(tuple(results)), vectors
+    return Comparison(tuple(results))
 
 
 def retrieval(files: LabelledFiles, failures: Mapping[str, str]) -> Task[Any]:
