@@ -20,6 +20,7 @@ _HOMES = {
     "ncc_lab.gpus.comparison": ("evaluate_gpu",),
     "ncc_lab.retrieval.functions": ("evaluate_functions",),
     "ncc_lab.retrieval.programs": ("evaluate_retrieval",),
+    "ncc_lab.scaling.plan": ("SweepConfig",),
     "ncc_lab.scaling.sweep": ("bench_scaling",),
     "ncc_lab.devices.times": ("evaluate_times",),
 }

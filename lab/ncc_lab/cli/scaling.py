@@ -1,5 +1,6 @@
 """``ncc bench scaling``: how training scales over ranks."""
 
+from dataclasses import fields
 from typing import Annotated
 
 import click
@@ -81,7 +82,8 @@ def bench_scaling(
         except ValueError as error:
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} is {given[name]!r}; expected whole numbers with commas between them") from error
-    sweep = ncc_lab.bench_scaling(**given, progress=print_progress(0))
+    config = ncc_lab.SweepConfig(**{one.name: given.pop(one.name) for one in fields(ncc_lab.SweepConfig)})
+    sweep = ncc_lab.bench_scaling(config, **given, progress=print_progress(0))
     files.show(sweep.to_dict(), sweep_parts(sweep))
     if sweep.num_failed:
         raise click.exceptions.Exit(1)

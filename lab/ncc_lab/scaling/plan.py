@@ -9,9 +9,6 @@ from ncc.errors import InputError, check_positive
 if TYPE_CHECKING:
     from ncc.tasks.classification.config import NetworkTraining
 
-_OPTIONS = {"worlds": "world", "strategies": "strategy", "compressions": "compression", "batch_sizes": "batch_size"}
-"""Fields by the names that whoever asks for a sweep knows them by."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
@@ -66,49 +63,65 @@ class PlannedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepConfig:
-    """What a sweep runs, by the parameters of `ncc_lab.bench_scaling`; names of lists are plural."""
+    """What a sweep runs.
 
-    worlds: tuple[int, ...] = (1, 2)
-    strategies: tuple[str, ...] = ("mirrored",)
-    compressions: tuple[str, ...] = ("none",)
-    batch_sizes: tuple[int, ...] = (64,)
+    Attributes:
+        world: Numbers of ranks, 1 among them.
+        strategy: How ranks share the work: "mirrored", "central", "stale", "local".
+        compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8".
+        batch_size: Programs of a step, over all ranks.
+        hidden: Units of each direction of the LSTM: sizes of the model.
+        epochs: Passes over the programs.
+        per_class: Train on so many programs of a class.
+        threads: Numbers of threads to try for one rank; several ranks have one each.
+        target: Accuracy on validation programs, the time to which is measured too.
+        repeats: Runs of each setting.
+        device: "cpu" or "cuda"; each rank takes a GPU of its own.
+        seed: Of the first run of each setting.
+        timeout: Time limit of a run in seconds.
+    """
+
+    world: tuple[int, ...] = (1, 2)
+    strategy: tuple[str, ...] = ("mirrored",)
+    compression: tuple[str, ...] = ("none",)
+    batch_size: tuple[int, ...] = (64,)
     hidden: tuple[int, ...] = (128,)
     epochs: int = 12
     per_class: int | None = None
     threads: tuple[int, ...] = (1,)
     target: float | None = None
-    repeats: int = 1
+    repeats: int = 3
     device: str = "cpu"
     seed: int = 204
-    timeout_s: float = 3600.0
+    timeout: float = 3600.0
 
     def __post_init__(self) -> None:
-        for name in ("worlds", "strategies", "compressions", "batch_sizes", "hidden", "threads"):
+        for name in ("world", "strategy", "compression", "batch_size", "hidden", "threads"):
             values = getattr(self, name)
             if not values or (not isinstance(values[0], str) and min(values) < 1):
                 found = min(values) if values else "none"
-                raise InputError(f"{_OPTIONS.get(name, name)}: expected one or more, each 1 or more, found {found}")
-        if 1 not in self.worlds:
+                raise InputError(f"{name}: expected one or more, each 1 or more, found {found}")
+        if 1 not in self.world:
             raise InputError("world: expected 1 among the numbers of ranks, which speedups are measured against")
-        check_positive(per_class=self.per_class, repeats=self.repeats, timeout_s=self.timeout_s)
+        check_positive(per_class=self.per_class, repeats=self.repeats, timeout=self.timeout)
         if self.target is not None and not 0 < self.target <= 1:
             raise InputError(f"target is {self.target}; expected an accuracy above 0 and at most 1")
-        if "mirrored" not in self.strategies and set(self.compressions) != {"none"}:
-            sent = ", ".join(name for name in self.compressions if name != "none")
-            raise InputError(f"compression {sent} needs strategy mirrored, not {', '.join(self.strategies)} alone")
+        if "mirrored" not in self.strategy and set(self.compression) != {"none"}:
+            sent = ", ".join(name for name in self.compression if name != "none")
+            raise InputError(f"compression {sent} needs strategy mirrored, not {', '.join(self.strategy)} alone")
         for setting in self.settings():
             setting.training(self.seed)  # which checks its options
 
     def settings(self) -> list[Setting]:
         """Return what is run, each once, model by model."""
-        mirrored = [("mirrored", name) for name in self.compressions if "mirrored" in self.strategies]
-        others = [(name, "none") for name in self.strategies if name != "mirrored"]
-        ways = sorted([*mirrored, *others], key=lambda way: self.strategies.index(way[0]))
+        mirrored = [("mirrored", name) for name in self.compression if "mirrored" in self.strategy]
+        others = [(name, "none") for name in self.strategy if name != "mirrored"]
+        ways = sorted([*mirrored, *others], key=lambda way: self.strategy.index(way[0]))
         alone = [(1, threads, "mirrored", "none") for threads in self.threads]
-        shared = [(world, 1, *way) for world in sorted(set(self.worlds) - {1}) for way in ways]
+        shared = [(world, 1, *way) for world in sorted(set(self.world) - {1}) for way in ways]
         settings = []
         for hidden, batch_size, (world, threads, strategy, compression) in product(
-            self.hidden, self.batch_sizes, [*alone, *shared]
+            self.hidden, self.batch_size, [*alone, *shared]
         ):
             setting = Setting(
                 world=world,

@@ -104,25 +104,13 @@ def _plain(value: Any) -> Any:
 
 
 def bench_scaling(
+    config: SweepConfig,
     folder: str | Path | None = None,
     *,
-    world: Sequence[int] = (1, 2),
-    strategy: Sequence[str] = ("mirrored",),
-    compression: Sequence[str] = ("none",),
-    batch_size: Sequence[int] = (64,),
-    hidden: Sequence[int] = (128,),
-    epochs: int = 12,
-    per_class: int | None = None,
-    threads: Sequence[int] = (1,),
-    target: float | None = None,
-    repeats: int = 3,
-    device: str = "cpu",
-    timeout: float = 3600.0,
     levels: Sequence[str] = ("1",),
     embedding: str | Path | None = None,
     programs: str | Path | None = None,
     data: str | None = None,
-    seed: int = 204,
     predict: Sequence[int] = (),
     link: str = "infiniband",
     progress: Callable[[str], None] | None = None,
@@ -132,24 +120,12 @@ def bench_scaling(
     Every run has its own processes; the result includes all runs, even failed ones.
 
     Args:
+        config: What is run.
         folder: Has a folder of programs for each class; default POJ-104.
-        world: Numbers of ranks, 1 among them.
-        strategy: How ranks share the work: "mirrored", "central", "stale", "local".
-        compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8".
-        batch_size: Programs of a step, over all ranks.
-        hidden: Units of each direction of the LSTM: sizes of the model.
-        epochs: Passes over the programs.
-        per_class: Train on so many programs of a class.
-        threads: Numbers of threads to try for one rank; several ranks have one each.
-        target: Accuracy on validation programs, the time to which is measured too.
-        repeats: Runs of each setting.
-        device: "cpu" or "cuda"; each rank takes a GPU of its own.
-        timeout: Time limit of a run in seconds.
         levels: Optimization levels to compile programs at.
         embedding: Folder of the embedding, which each run reads; default the one that ships with ncc.
         programs: Folder where programs are kept once read; default the user's cache.
         data: Folder of datasets; default NCC_DATA, then the cache.
-        seed: Of the first run of each setting.
         predict: Numbers of ranks whose speedup is predicted from the runs, which must be of 1, 2 and more ranks.
         link: What they are joined by: "nvlink", "infiniband" or "ethernet".
         progress: Called with a line of text after each run.
@@ -161,32 +137,17 @@ def bench_scaling(
         InputError: A value is out of its range, unknown, or does not go with another.
         DataError: POJ-104 is asked for and is missing or damaged.
     """
-    if predict and (min(predict) < 2 or len(set(world)) < 3 or "mirrored" not in strategy or "none" not in compression):
+    is_plain = "mirrored" in config.strategy and "none" in config.compression
+    if predict and (min(predict) < 2 or len(set(config.world)) < 3 or not is_plain):
         raise InputError("a prediction needs runs of 1, 2 and more mirrored ranks, and asks for 2 ranks or more")
     if link not in LINKS:
         raise InputError(f"link is {link!r}; expected one of {', '.join(LINKS)}")
-    config = SweepConfig(
-        worlds=tuple(world),
-        strategies=tuple(strategy),
-        compressions=tuple(compression),
-        batch_sizes=tuple(batch_size),
-        hidden=tuple(hidden),
-        epochs=epochs,
-        per_class=per_class,
-        threads=tuple(threads),
-        target=target,
-        repeats=repeats,
-        device=device,
-        seed=seed,
-        timeout_s=timeout,
-    )
     paths = [None if path is None else Path(path) for path in (folder, programs, embedding)]
     source = ProgramSource.find(paths[0], ",".join(levels), cache=paths[1], embedding=paths[2], data=data)
     sweep = run_sweep(config, source, progress=progress)
     if not predict:
         return sweep
-    prediction = predict_scaling(sweep.results, predict, link, seed=seed)
-    return replace(sweep, prediction=prediction)
+    return replace(sweep, prediction=predict_scaling(sweep.results, predict, link, seed=config.seed))
 
 
 def run_sweep(
@@ -209,7 +170,7 @@ def run_sweep(
     runs = config.runs()
     started = time.time()
     for number, run in enumerate(runs, 1):
-        result = start(run, source, device=config.device, timeout_s=config.timeout_s)
+        result = start(run, source, device=config.device, timeout_s=config.timeout)
         results.append(result)
         outcome = f"failed: {result.error}"
         if result.measured:

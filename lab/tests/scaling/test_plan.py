@@ -10,7 +10,7 @@ from tests.support.refuses import refuses
 
 def test_one_process_runs_once_for_all_ways_of_sharing():
     config = SweepConfig(
-        worlds=(1, 2, 4), strategies=("local", "mirrored"), compressions=("none", "topk"), batch_sizes=(32, 64)
+        world=(1, 2, 4), strategy=("local", "mirrored"), compression=("none", "topk"), batch_size=(32, 64)
     )
     found = [(one.world, one.strategy, one.compression, one.batch_size) for one in config.settings()]
     ways = [("local", "none"), ("mirrored", "none"), ("mirrored", "topk")]
@@ -25,14 +25,14 @@ def test_one_process_runs_once_for_all_ways_of_sharing():
 
 
 def test_a_repeat_runs_every_setting_before_the_next_begins():
-    runs = SweepConfig(worlds=(1, 2), hidden=(8, 16), threads=(1, 2), repeats=2, seed=5).runs()
+    runs = SweepConfig(world=(1, 2), hidden=(8, 16), threads=(1, 2), repeats=2, seed=5).runs()
     assert [run.seed for run in runs] == [5] * 6 + [6] * 6
     assert [run.setting for run in runs[:6]] == [run.setting for run in runs[6:]]
     assert [(run.setting.world, run.setting.threads) for run in runs[:3]] == [(1, 1), (1, 2), (2, 1)]
 
 
 def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
-    (setting,) = SweepConfig(worlds=(1,), hidden=(16,), epochs=3).settings()
+    (setting,) = SweepConfig(world=(1,), hidden=(16,), epochs=3).settings()
     training = setting.training(7)
     assert (training.encoder.hidden, training.loop.epochs, training.loop.seed, training.min_steps) == (16, 3, 7, 1)
     assert training.loop.mixed_precision
@@ -41,18 +41,18 @@ def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
 @pytest.mark.parametrize(
     ("options", "nouns"),
     [
-        ({"worlds": (1, 0)}, ("world", "found 0")),
-        ({"worlds": ()}, ("world", "none")),
-        ({"worlds": (2, 4)}, ("world", "1 among")),
-        ({"strategies": ("local",), "compressions": ("topk",)}, ("topk", "mirrored", "local")),
-        ({"strategies": ("magic",)}, ("strategy", "magic")),
-        ({"compressions": ("zip",)}, ("compression", "zip")),
+        ({"world": (1, 0)}, ("world", "found 0")),
+        ({"world": ()}, ("world", "none")),
+        ({"world": (2, 4)}, ("world", "1 among")),
+        ({"strategy": ("local",), "compression": ("topk",)}, ("topk", "mirrored", "local")),
+        ({"strategy": ("magic",)}, ("strategy", "magic")),
+        ({"compression": ("zip",)}, ("compression", "zip")),
         ({"per_class": 0}, ("per_class", "0")),
         ({"epochs": 0}, ("epochs", "0")),
-        ({"batch_sizes": (0,)}, ("batch_size", "0")),
+        ({"batch_size": (0,)}, ("batch_size", "0")),
         ({"hidden": (128, -1)}, ("hidden", "-1")),
         ({"repeats": 0}, ("repeats", "0")),
-        ({"timeout_s": 0.0}, ("timeout", "0.0")),
+        ({"timeout": 0.0}, ("timeout", "0.0")),
         ({"target": 60.0}, ("target", "60.0")),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from lab.tests.rooms import EpochEnd, Spread, SweepConfig, break_even, score_settings
 
-STRONG = SweepConfig(worlds=(1, 2), batch_sizes=(32, 64), repeats=2, target=0.9)
+STRONG = SweepConfig(world=(1, 2), batch_size=(32, 64), repeats=2, target=0.9)
 
 
 def scores(runs, config=STRONG):
