@@ -188,7 +188,7 @@ def estimate(
     return estimates
 
 
-def selective_accuracy(right: Bools, confidence: Floats, percents: Sequence[int] = range(10, 101, 10)) -> list[float]:
+def selective_accuracy(right: Bools, confidence: Floats, percents: Sequence[int]) -> list[float]:
     """Return the fraction that is right among the most confident, so many percent of all, one at least."""
     order = np.argsort(-confidence, kind="stable")
     return [float(right[order[: max(len(order) * percent // 100, 1)]].mean()) for percent in percents]

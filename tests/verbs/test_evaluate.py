@@ -59,18 +59,6 @@ def test_coverage_of_a_corpus_is_that_of_its_files_of_one_abstraction(tiny: Tiny
     check_message(finished.err, f"{tmp_path / 'corpus'}: was counted with")
 
 
-def test_coverage_of_each_compilers_code_is_told(tmp_path):
-    for version, address in (("14.0.6", "inbounds { ptr, i32 }"), ("19.1.7 (3~deb12u1)", "inbounds nuw { ptr, i32 }")):
-        ident = f'!llvm.ident = !{{!0}}\n!0 = !{{!"Debian clang version {version}"}}\n'
-        lines = f"%a = getelementptr {address}, ptr %p, i32 0, i32 1\n ret ptr %a"
-        (tmp_path / f"{version[:2]}.ll").write_text(f"define ptr @f(ptr %p) {{\n {lines}\n}}\n{ident}")
-    (tmp_path / "nameless.ll").write_text("define void @f() {\n ret void\n}\n")
-    assert "clang 14  3  100.0%" in evaluate("coverage", tmp_path).out
-    figures = evaluate("coverage", tmp_path, "--json").row
-    assert figures["num_statements"] == 3 + 3 + 2
-    assert figures["by_compiler"] == {"clang 14": [3, 1.0], "clang 19": [3, 1.0]}
-
-
 def test_what_can_not_be_read_is_named_and_the_rest_counted(tmp_path):
     (tmp_path / "broken.c").write_text("int f( {")
     shutil.copy(IR / "tree.clang22.ll", tmp_path)

@@ -17,7 +17,6 @@ from ncc.learning.embedding.counts import load_counts
 from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.embedding.train import load_abstraction
 from ncc.learning.embedding.vocabulary import Vocabulary
-from ncc.system.files.pages import html_table
 from ncc.system.files.text import align_columns
 from ncc.system.workers.failures import summarize_failure
 
@@ -42,7 +41,6 @@ class Coverage:
     num_unknown: int
     misses: tuple[Miss, ...]
     failures: dict[str, str] = field(default_factory=dict)
-    by_compiler: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Coverage({self.num_statements} statements, {self.exact_rate:.1%} as they stand)"
@@ -61,13 +59,6 @@ class Coverage:
         """Return numbers and texts only, for JSON; rates as fractions."""
         return {**asdict(self), "exact_rate": self.exact_rate, "backoff_rate": self.backoff_rate}
 
-    def _repr_html_(self) -> str:
-        levels = ((level, f"{count:,}") for level, count in self.by_level.items())
-        missed = ((f"{miss.count:,}", miss.text, miss.fallback, miss.level) for miss in self.misses)
-        return html_table(repr(self), ("back-off", "statements"), levels) + (
-            html_table("Most frequent misses", ("seen", "statement", "stands for it", "back-off"), missed)
-        )
-
     def to_text(self) -> str:
         """Return a table for people: levels, then the most frequent misses."""
         total = max(self.num_statements, 1)
@@ -77,9 +68,6 @@ class Coverage:
             f"words as they stand: {self.exact_rate:.1%}, with back-off: {self.backoff_rate:.1%}",
             *align_columns(levels),
         ]
-        if self.by_compiler:
-            made = [(f"  {name}", f"{count:,}", f"{rate:.1%}") for name, (count, rate) in self.by_compiler.items()]
-            lines += ["words as they stand, by the compiler that made the code:", *align_columns(made)]
         if self.misses:
             lines.append("most frequent statements that are not words, and what stands for them:")
             missed = [(f"{miss.count:,}", f"{miss.text}  →  {miss.fallback} ({miss.level})") for miss in self.misses]
@@ -129,7 +117,6 @@ def evaluate_coverage(
     """
     embedding = load_embedding(embedding)
     total: Counter[str] = Counter()
-    by_compiler: dict[str, Counter[str]] = {}
     failures: dict[str, str] = {}
     for name in inputs:
         if Path(name, "report.json").is_file() and (widths := sorted(Path(name).glob("width-*"))):
@@ -147,16 +134,8 @@ def evaluate_coverage(
                 failures[item.name] = summarize_failure(item.name, error)
                 continue
             seen = np.bincount(module.text_id, minlength=len(module.texts)).tolist()
-            statements = dict(zip(module.texts, seen, strict=True))
-            total.update(statements)
-            if module.compiler:
-                by_compiler.setdefault(module.compiler, Counter()).update(statements)
-    rates = {}
-    for compiler, counts in sorted(by_compiler.items()):
-        part = measure_coverage(counts, embedding.vocabulary, num_misses=0)
-        rates[compiler] = (part.num_statements, part.exact_rate)
-    coverage = measure_coverage(total, embedding.vocabulary, num_misses=misses)
-    return replace(coverage, failures=failures, by_compiler=rates)
+            total.update(dict(zip(module.texts, seen, strict=True)))
+    return replace(measure_coverage(total, embedding.vocabulary, num_misses=misses), failures=failures)
 
 
 def _corpus_counts(name: str, width: Path, abstraction: Abstraction) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ncc.arrays import Bools, Floats, Ints, Rows
+from ncc.arrays import Floats, Ints, Rows
 from ncc.errors import InputError
 from ncc.tasks.gpus.features import KINDS
 from ncc.tasks.gpus.specs import MEASURED, find_spec
@@ -32,14 +32,12 @@ class Predictions(Rows):
         log_time: (n,) float64 logarithm to base 10 of seconds.
         probability: (n,) float64 that each is compute-bound, both bounds as common as each other.
         half_width: (n,) float64 half of the 80 % interval; None of a method that gives none.
-        familiar: (n,) bool; None the same.
         stated: (n,) float64 probability that the bound is right; None where ``probability`` says.
     """
 
     log_time: Floats
     probability: Floats
     half_width: Floats | None = None
-    familiar: Bools | None = None
     stated: Floats | None = None
 
     @property
@@ -50,9 +48,8 @@ class Predictions(Rows):
 
 def _head(train: Launches, test: Launches, seed: int) -> Predictions:
     estimate = fit_gpus(train, MEASURED, seed=seed).predict(test.values)
-    is_familiar = estimate.distance <= 1
     stated = np.where(estimate.balanced_probability > 0.5, estimate.probability, 1 - estimate.probability)
-    return Predictions(estimate.log_time, estimate.balanced_probability, estimate.half_width, is_familiar, stated)
+    return Predictions(estimate.log_time, estimate.balanced_probability, estimate.half_width, stated)
 
 
 def _median(train: Launches, test: Launches, _seed: int) -> Predictions:
@@ -205,9 +202,7 @@ def figures_of(launches: Launches, said: Predictions, seed: int = 204) -> dict[s
     for name, value in values.items():
         low, high = np.quantile([one[name] for one in drawn], (0.025, 0.975))
         figures[name] = {"value": round(value, 4), "low": round(float(low), 4), "high": round(float(high), 4)}
-    right = (said.probability > 0.5) == (launches.compute > 0)
-    risk = [round(1 - one, 4) for one in selective_accuracy(right, said.sureness)]
-    return {**figures, "risk": risk, "launches": len(launches), "programs": len(names)}
+    return {**figures, "launches": len(launches), "programs": len(names)}
 
 
 def _scores(launches: Launches, said: Predictions) -> dict[str, float]:
@@ -228,8 +223,4 @@ def _scores(launches: Launches, said: Predictions) -> dict[str, float]:
     if said.half_width is not None:
         found["coverage"] = float(np.mean(errors <= said.half_width))
         found["interval_factor"] = float(10 ** np.median(said.half_width))
-    if said.familiar is not None:
-        found["familiar"] = float(said.familiar.mean())
-        known = said.familiar if said.familiar.any() else np.ones(len(errors), bool)
-        found["familiar_factor"] = float(10 ** np.median(errors[known]))
     return found

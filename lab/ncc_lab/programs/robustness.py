@@ -1,7 +1,6 @@
 """How a trained classifier does on its test programs at another level or from another compiler."""
 
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ncc.arrays import Bools, Floats, Ints
+from ncc.arrays import Floats, Ints
 from ncc.errors import AssetError, InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
@@ -23,8 +22,6 @@ from ncc.tasks.classification.train import split_samples
 from ncc_lab.figures import estimate, show
 from ncc_lab.programs.classify import FIGURES, class_terms
 from ncc_lab.tables import Table, Tabular, table
-
-_NUM_MISTAKES = 8
 
 
 @dataclass(frozen=True)
@@ -38,22 +35,17 @@ class RobustnessTable(Tabular):
         return {"variants": self.scores.astype(object).to_dict("records")}
 
     def parts(self) -> list[Table | str]:
-        """Return a table for people, and the mistakes that are made most often."""
-        records = self.scores.astype(object).to_dict("records")
+        """Return a table for people."""
         rows = {
             f"{row['level']}, {row['clang'] or 'bundled'}": [
                 show(row["num_samples"], places=0),
                 show(row["accuracy"], *row["interval"], unit="%", places=2),
                 show(row["baseline_accuracy"], unit="%", places=2),
                 show(row["unknown_rate"], unit="%"),
-                show(row["known_rate"], unit="%"),
             ]
-            for row in records
+            for row in self.scores.astype(object).to_dict("records")
         }
-        columns = ["programs", "accuracy", "as usually compiled", "unknown", "known"]
-        mistakes = (f"{true} for {predicted} ({count})" for true, predicted, count in records[0]["confusions"])
-        confused = f"most frequent mistakes in the first row: {', '.join(mistakes) or 'none'}"
-        return [table("Level and compiler", rows, columns), confused]
+        return [table("Level and compiler", rows, ["programs", "accuracy", "as usually compiled", "unknown"])]
 
 
 def evaluate_classifier(
@@ -128,18 +120,15 @@ def measure_head(
     usual = load(files, head.levels, options=options)
     split = split_samples(usual)
     test = usual.row[split.test]
-    answers = _answers(head, embedding, [table.rows(split.test) for table in usual.variants.values()])
+    probability, unknown_rate = _answer(head, embedding, [table.rows(split.test) for table in usual.variants.values()])
     usually_right, group = np.zeros(len(files.paths), bool), np.zeros(len(files.paths), np.int64)
-    usually_right[test], group[test] = answers.chosen == files.label[test], split.group[split.test]
+    usually_right[test], group[test] = probability.argmax(axis=1) == files.label[test], split.group[split.test]
 
-    def score(options: CompileOptions | None, rows: Ints, answers: _Answers) -> dict[str, Any]:
+    def score(options: CompileOptions | None, rows: Ints, probability: Floats, unknown_rate: float) -> dict[str, Any]:
         """Score the answers for some of the files."""
-        label = files.label[rows]
         figures = {name: FIGURES[name] for name in ("accuracy", "calibration_error")}
-        scores = estimate([class_terms(label, answers.probability)], figures, group[rows])
+        scores = estimate([class_terms(files.label[rows], probability)], figures, group[rows])
         accuracy = scores["accuracy"]
-        pairs = zip(label, answers.chosen, strict=True)
-        mistakes = Counter((true, chosen) for true, chosen in pairs if true != chosen).most_common(_NUM_MISTAKES)
         return {
             "level": options.optimization if options else "usual",
             "clang": options.clang if options else None,
@@ -148,41 +137,22 @@ def measure_head(
             "interval": (accuracy.low, accuracy.high),
             "baseline_accuracy": float(usually_right[rows].mean()),
             "calibration_error": scores["calibration_error"].value,
-            "unknown_rate": answers.unknown_rate,
-            "known_rate": float(answers.is_known.mean()),
-            "confusions": tuple((files.classes[pair[0]], files.classes[pair[1]], count) for pair, count in mistakes),
+            "unknown_rate": unknown_rate,
         }
 
-    rows = [score(None, test, answers)]
+    rows = [score(None, test, probability, unknown_rate)]
     part = replace(files, paths=tuple(files.paths[row] for row in test.tolist()), label=files.label[test])
     for variant in variants:
         samples = load(part, (variant.optimization,), options=variant)
-        rows.append(score(variant, test[samples.row], _answers(head, embedding, [*samples.variants.values()])))
+        rows.append(score(variant, test[samples.row], *_answer(head, embedding, [*samples.variants.values()])))
     return RobustnessTable(pd.DataFrame(rows))
 
 
-@dataclass(frozen=True, eq=False)
-class _Answers:
-    """What a classifier answers for n programs: (n, num_classes) probabilities, and (n,) whether any class fits."""
-
-    probability: Floats
-    is_known: Bools
-    unknown_rate: float
-
-    @property
-    def chosen(self) -> Ints:
-        return self.probability.argmax(axis=1)
-
-
-def _answers(head: ClassifierHead, embedding: Embedding, tables: Sequence[ProgramTable]) -> _Answers:
-    """Return answers for the programs of tables, one of each level, read together."""
+def _answer(head: ClassifierHead, embedding: Embedding, tables: Sequence[ProgramTable]) -> tuple[Floats, float]:
+    """Return (n, num_classes) probabilities for the programs of tables, one of each level, and the unknown rate."""
     programs = zip(*(encoded_programs(table, embedding) for table in tables), strict=True)
     predictions = [head.predict(*views) for views in programs]
     unknown = sum(
         embedding.look_up(table.texts).expand(table.text_id).unknown_rate * len(table.text_id) for table in tables
     )
-    return _Answers(
-        np.stack(predictions),
-        np.array([head.is_known(prediction) for prediction in predictions]),
-        unknown / sum(len(table.text_id) for table in tables),
-    )
+    return np.stack(predictions), unknown / sum(len(table.text_id) for table in tables)
