@@ -12,12 +12,11 @@ from ncc_lab.tables import Table, table
 
 
 def sweep_parts(sweep: ScalingSweep) -> list[Table | str]:
-    """Return settings with their scores, how large the model must be, every run, and what measuring cost."""
-    config, cost = sweep.config, sweep.overhead
+    """Return settings with their scores, how large the model must be, and every run."""
+    config = sweep.config
     target = "" if config.target is None else f", target {config.target:.1%} on the validation programs"
     scope = f"{sweep.num_programs} programs of {sweep.num_classes} classes{target}"
     sizes = [one["text"] for one in sweep.break_even]
-    excess = "" if cost["share"] < 0.01 else ", more than 1 %: the runs are too short"
     return [
         f"Strong scaling on {config.device}, {config.epochs} epochs, {scope}",
         _score_table(sweep),
@@ -26,9 +25,6 @@ def sweep_parts(sweep: ScalingSweep) -> list[Table | str]:
         *(["\n".join(f"note: {note}" for note in notes)] if (notes := _notes(sweep)) else []),
         *_prediction_parts(sweep),
         _run_table(sweep),
-        f"What measuring cost\ncompiling and reading before the runs: {sweep.preparing_s:.1f} s\n"
-        f"measuring: {cost['inside_s']:.3f} s in timers inside runs of {cost['runs_s']:.1f} s, "
-        f"{cost['around_s']:.2f} s around them: {cost['share']:.2%}{excess}",
     ]
 
 
@@ -81,7 +77,6 @@ def _score_table(sweep: ScalingSweep) -> Table:
             "speedup": ("★ " if score.is_baseline else "") + _spread(score.speedup, 2),
             "of training alone": _spread(score.training_speedup, 2),
             "to the target": _spread(score.target_speedup, 2),
-            "efficiency": show(score.efficiency, places=2),
         }
 
     return _setting_table("Settings", [(score.setting, cells(score)) for score in sweep.scores.itertuples()])
@@ -127,7 +122,6 @@ def _run_table(sweep: ScalingSweep) -> Table:
             "steps": measured(lambda run: show(run.steps, places=0)),
             "MB sent, by rank": measured(lambda run: ", ".join(f"{sent / 1e6:,.2f}" for sent in run.bytes_sent)),
             "test accuracy": measured(lambda run: show(run.test_accuracy, unit="%", places=2)),
-            "s in timers": measured(lambda run: show(run.measuring_s, places=4)),
             "failure": f"failed: {result.error}" if result.error else "",
         }
 

@@ -81,7 +81,6 @@ class Measured:
     samples: int
     steps: int
     bytes_sent: tuple[int, ...]
-    measuring_s: float
     hardware: dict[str, Any]
     training: dict[str, Any]
     precision: str = ""

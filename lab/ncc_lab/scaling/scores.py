@@ -1,4 +1,4 @@
-"""Scores of a sweep: speedups over the best single-process runs, efficiency, time to accuracy, break-even.
+"""Scores of a sweep: speedups over the best single-process runs, time to accuracy, break-even.
 
 Reference: Hoefler and Belli 2015, rules 1 (the base case of a speedup), 5 and 6 (spread of what is not deterministic).
 """
@@ -59,16 +59,12 @@ def score_settings(config: SweepConfig, results: Sequence[RunResult]) -> pd.Data
     for row in rows:
         setting = row["setting"]
         single = [other for other in rows if other["setting"].world == 1 and other["setting"].hidden == setting.hidden]
-        base = None
         for ratio, rate in _RATIOS.items():
             best = max((other for other in single if other[rate]), key=lambda other: other[rate].median, default=None)
             row[ratio] = row[rate].over(best[rate]) if best and row[rate] else None
-            base = best if ratio == "speedup" else base
-        row["efficiency"] = None
-        if base and row["speedup"]:
-            row["efficiency"] = row["speedup"].median * base["setting"].threads / (setting.world * setting.threads)
+            if ratio == "speedup":
+                row["is_baseline"] = best is row
         row["lost_s"] = _lost_s(setting, runs)
-        row["is_baseline"] = base is row
     return pd.DataFrame(rows, dtype=object).drop(columns="target_rate")
 
 

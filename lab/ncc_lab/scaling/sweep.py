@@ -1,4 +1,4 @@
-"""Runs a sweep, one run at a time, and keeps all of them with the cost of measuring them."""
+"""Runs a sweep, one run at a time, and keeps all of them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +28,6 @@ class ScalingSweep:
     num_programs: int
     failures: int
     preparing_s: float
-    around_s: float
     prediction: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
@@ -66,14 +65,6 @@ class ScalingSweep:
         """Runs that failed."""
         return sum(result.error is not None for result in self.results)
 
-    @property
-    def overhead(self) -> dict[str, float]:
-        """What measuring cost."""
-        inside = sum(result.measured.measuring_s for result in self.results if result.measured)
-        runs = sum(result.wall_s for result in self.results)
-        share = (inside + self.around_s) / (runs + self.around_s)
-        return {"inside_s": inside, "around_s": self.around_s, "runs_s": runs, "share": share}
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values by name, as ``--json`` prints them."""
         content = {
@@ -86,7 +77,6 @@ class ScalingSweep:
             "settings": self.scores.to_dict("records"),
             "break_even": self.break_even,
             "prediction": self.prediction,
-            "measuring": self.overhead,
             "runs": [result.to_dict() for result in self.results],
         }
         plain: dict[str, Any] = _plain(content)
@@ -168,7 +158,6 @@ def run_sweep(
     tell(f"{num_programs} programs of {num_classes} classes; {failures} left out")
     results: list[RunResult] = []
     runs = config.runs()
-    started = time.time()
     for number, run in enumerate(runs, 1):
         result = start(run, source, device=config.device, timeout_s=config.timeout)
         results.append(result)
@@ -184,5 +173,4 @@ def run_sweep(
         num_programs=num_programs,
         failures=failures,
         preparing_s=preparing_s,
-        around_s=max(0.0, time.time() - started - sum(result.wall_s for result in results)),
     )

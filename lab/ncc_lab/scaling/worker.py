@@ -24,7 +24,6 @@ from ncc_lab.scaling.programs import Programs
 from ncc_lab.scaling.runs import EpochEnd, Measured, RunOrder, save
 
 _GRACE_S = 20.0
-_NUM_CALIBRATIONS = 1000
 
 
 def main(job_file: str) -> None:
@@ -78,10 +77,7 @@ def measure(job: RunOrder, device: str, seconds: defaultdict[str, float]) -> Mea
         )
     with timed(seconds, "test_s"):
         test_accuracy = accuracy_of(network, programs, programs.split.test)
-    start = time.perf_counter()
     bytes_sent = of_all_ranks(statistics.bytes_sent, device)
-    num_timed = 2 * statistics.steps + 3 * len(epochs) + len(seconds)
-    measuring_s = num_timed * seconds_per_timer() + time.perf_counter() - start
     in_training_s = statistics.seconds_total - seconds["validation_s"]
     phases = dict(seconds) | {
         "building_s": seconds["building_s"] - statistics.seconds_total,
@@ -102,7 +98,6 @@ def measure(job: RunOrder, device: str, seconds: defaultdict[str, float]) -> Mea
         samples=statistics.samples,
         steps=statistics.steps,
         bytes_sent=bytes_sent,
-        measuring_s=measuring_s,
         hardware={"device": processor_name(device), "cores": num_cores()},
         training=asdict(training),
         precision=statistics.precision,
@@ -125,15 +120,6 @@ def timed(seconds: defaultdict[str, float], name: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     seconds[name] += time.perf_counter() - start
-
-
-def seconds_per_timer() -> float:
-    """Return what taking a time once takes."""
-    start, scratch = time.perf_counter(), defaultdict[str, float](float)
-    for _ in range(_NUM_CALIBRATIONS):
-        with timed(scratch, "calibrating"):
-            pass
-    return (time.perf_counter() - start) / _NUM_CALIBRATIONS
 
 
 def of_all_ranks(number: int, device: str) -> tuple[int, ...]:

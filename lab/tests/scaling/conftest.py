@@ -67,7 +67,6 @@ def result():
             samples=120,
             steps=4,
             bytes_sent=(0,),
-            measuring_s=0.001,
             hardware={"device": "a processor", "cores": 2},
             training={"smoothing": 0.1},
         )

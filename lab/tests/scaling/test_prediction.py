@@ -75,7 +75,7 @@ def test_too_few_kinds_of_runs_predict_nothing(results):
 def test_a_prediction_is_in_the_report_and_among_the_figures(results, source):
     runs = results()
     sweep = ScalingSweep(
-        SweepConfig(world=(1, 2, 4), hidden=(16, 64, 256)), source, tuple(runs), 2, 24, 0, 1.0, 1.0,
+        SweepConfig(world=(1, 2, 4), hidden=(16, 64, 256)), source, tuple(runs), 2, 24, 0, 1.0,
         prediction=predict_scaling(runs, (8,), "nvlink"),
     )  # fmt: skip
     assert [point["world"] for point in sweep.to_dict()["prediction"]["points"]] == [8, 8, 8]
@@ -84,7 +84,6 @@ def test_a_prediction_is_in_the_report_and_among_the_figures(results, source):
         "Strong scaling",
         "How large the model must be",
         "Every run",
-        "What measuring cost",
         "Predicted over nvlink",
     )
     assert all(part in page for part in parts)

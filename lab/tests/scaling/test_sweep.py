@@ -7,7 +7,7 @@ import pytest
 from lab.tests.rooms import SweepConfig, run_sweep, sweep_parts, text_of
 from tests.support.verbs import run_here
 
-PARTS = ("Strong scaling", "How large the model must be", "Every run", "What measuring cost")
+PARTS = ("Strong scaling", "How large the model must be", "Every run")
 
 
 @pytest.mark.full
@@ -19,7 +19,7 @@ def test_a_sweep_over_one_and_two_ranks(programs, kept, tmp_path):
     assert not finished.err  # progress is for terminals
     assert all(part in finished.out for part in PARTS)
     figures = json.loads((tmp_path / "figures.json").read_text())
-    assert {"command", "hardware", "versions", "preparing_s", "measuring"} <= set(figures)
+    assert {"command", "hardware", "versions", "preparing_s"} <= set(figures)
     one, two = figures["runs"]
     assert (one["world"], two["world"], one["ok"], two["ok"]) == (1, 2, True, True)
     for run in (one, two):
@@ -29,7 +29,6 @@ def test_a_sweep_over_one_and_two_ranks(programs, kept, tmp_path):
         evaluations = run["phases"]["validation_s"] + run["phases"]["test_s"]
         assert run["seconds"] == pytest.approx(run["wall_s"] - evaluations)
         assert run["epochs"][-1]["seconds"] < run["seconds"]
-        assert run["measuring_s"] < 0.01 * run["wall_s"]
     assert one["bytes_sent"] == [0]
     # 6 gradients in float32, from each rank, less the rows of tables that no batch touched
     assert two["bytes_sent"][0] == two["bytes_sent"][1] < 6 * 4 * two["num_weights"]
