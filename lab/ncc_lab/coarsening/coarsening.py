@@ -6,6 +6,7 @@ was measured, and it flatters the constant 32, measured for 5 kernels of 17; how
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,11 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
 from ncc.learning.data.registry import Folder
-from ncc.learning.embedding.embedding import load_embedding
+from ncc.learning.embedding.embedding import Embedding, load_embedding
 from ncc.tasks.coarsening.samples import DEVICES, FACTORS, clamp_to_measured, complete_log_speedups, load_kernel_ir
-from ncc.tasks.coarsening.train import describe_kernels, load_words
+from ncc.tasks.coarsening.train import LSTMTraining, describe_kernels, fit_lstm, load_words
 from ncc_lab.coarsening.chosen_line import chosen_line, fit_chosen_line
 from ncc_lab.coarsening.features import coarsening_features
-from ncc_lab.coarsening.lstm import lstm
 from ncc_lab.coarsening.samples import CoarseningSamples, CoarseningUnit, load_samples
 from ncc_lab.comparison import Comparison, compare
 from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
@@ -183,6 +183,21 @@ def dealt_features(features: Floats) -> CoarseningMethod:
         return line.predict(test.table.device[test.rows], dealt[test.rows])
 
     return Method("ncc, features dealt out anew", "control", predict, features)
+
+
+def lstm(embedding: Embedding, words: list[Ints]) -> CoarseningMethod:
+    """Return the LSTM of ``ncc train coarsening --model lstm`` on the rows' kernels as words of an embedding.
+
+    Reference: Ben-Nun et al. 2018, section 6.3 (task); predicting speedups in place of the best factor is ours.
+    """
+    options = LSTMTraining()
+
+    def predict(train: Subset[CoarseningSamples], test: Subset[CoarseningSamples], rng: np.random.Generator) -> Floats:
+        head = fit_lstm(train.table, words, embedding, options, rng, train.rows)
+        devices = train.table.device
+        return np.stack([head.speedups(embedding.vectors[words[row]], str(devices[row])) for row in test.rows.tolist()])
+
+    return Method("lstm", "ours", predict, (embedding.vectors, words, asdict(options)), "2", is_slow=True)
 
 
 def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TREES) -> tuple[CoarseningMethod, ...]:
