@@ -1,4 +1,4 @@
-"""A short run of every fast target: inputs that were read and refused, and nothing else."""
+"""A short run of every fast target: inputs that were read and refused, and nothing else; mutants of real modules."""
 
 import subprocess
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.differential import compare
 from fuzz.folders import pack
 from fuzz.targets import all_targets, find_target
 from fuzz.trial import Problem, attempt
@@ -39,3 +40,10 @@ def test_what_was_found_once_is_read_or_refused(path: Path) -> None:
     done = subprocess.run(command, cwd=KEPT.parents[2], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith((": read\n", ": refused\n"))
+
+
+@pytest.mark.parametrize("faults", [False, True])
+def test_few_mutants_that_llvm_refuses_are_read(faults: bool) -> None:
+    found = compare(600, seed=7, faults=faults)
+    assert found.refused > 400
+    assert found.rate < 0.05, found.accepted

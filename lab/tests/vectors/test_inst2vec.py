@@ -12,6 +12,7 @@ from lab.tests.rooms import load_inst2vec, modernize_statement
 from ncc.errors import AssetError
 from tests.rooms import Abstraction
 from tests.support.refuses import refuses
+from tests.support.text import rows
 
 LOAD = "<%ID> = load i32, i32* <%ID>, align 4"
 DICTIONARY = {"!UNK": 0, LOAD: 1, "ret void": 2, "store i8* <%ID>, i8** <%ID>, align 8": 3}
@@ -127,45 +128,7 @@ def test_a_dictionary_must_be_one(files, dictionary):
         load_inst2vec(*files)
 
 
-@pytest.mark.parametrize(
-    ("published", "modern"),
-    [
-        ("ret void", "ret void"),
-        ("<%ID> = mul nsw i32 <%ID>, <INT>", "<%ID> = mul nsw i32 <%ID>, <INT>"),
-        (LOAD, "<%ID> = load i32, ptr <%ID>, align 4"),
-        ("store i8** <%ID>, i8*** <%ID>, align 8", "store ptr <%ID>, ptr <%ID>, align 8"),
-        ("<%ID> = load { i32, i8* }*, { i32, i8* }** <%ID>", "<%ID> = load ptr, ptr <%ID>"),
-        ("<%ID> = load { i32, i8* }, { i32, i8* }* <%ID>", "<%ID> = load { i32, ptr }, ptr <%ID>"),
-        ("<%ID> = alloca <{ i8, [7 x i8*] }>*, align 8", "<%ID> = alloca ptr, align 8"),
-        ("<%ID> = bitcast [4 x <2 x double>*]* <%ID> to i8*", "<%ID> = bitcast ptr <%ID> to ptr"),
-        ("<%ID> = load <4 x i32>, <4 x i32>* <%ID>, align 16", "<%ID> = load <4 x i32>, ptr <%ID>, align 16"),
-        ("<%ID> = load <4 x i32*>, <4 x i32*>* <%ID>", "<%ID> = load <4 x ptr>, ptr <%ID>"),
-        ("store i32 (i8*)* <@ID>, i32 (i8*)** <%ID>", "store ptr <@ID>, ptr <%ID>"),
-        ("store void ({ i8* }*, ...)* <@ID>, i8* <%ID>", "store ptr <@ID>, ptr <%ID>"),
-        ("store i8* (i8* (i32)*)* <@ID>, i8* <%ID>", "store ptr <@ID>, ptr <%ID>"),
-        (
-            "<%ID> = load float, float addrspace(1)* <%ID>, align 4",
-            "<%ID> = load float, ptr addrspace(1) <%ID>, align 4",
-        ),
-        ("<%ID> = load i8 addrspace(3)*, i8 addrspace(3)** <%ID>", "<%ID> = load ptr addrspace(3), ptr <%ID>"),
-        ("<%ID> = load i8*, i8* addrspace(3)* <%ID>", "<%ID> = load ptr, ptr addrspace(3) <%ID>"),
-        ("<%ID> = load opaque*, opaque** <%ID>", "<%ID> = load ptr, ptr <%ID>"),
-        ('<%ID> = load %"class.std::x"*, %"class.std::x"** <%ID>', "<%ID> = load ptr, ptr <%ID>"),
-        ("<%ID> = call i32 (i8*, ...) <@ID>(i8* <@ID>)", "<%ID> = call i32 (ptr, ...) <@ID>(ptr <@ID>)"),
-        ("<%ID> = extractelement <4 x float> <%ID>, <TYP> 0", "<%ID> = extractelement <4 x float> <%ID>, 0"),
-        (
-            "<%ID> = insertelement <4 x float> undef, float <%ID>, <TYP> 1",
-            "<%ID> = insertelement <4 x float> undef, float <%ID>, 1",
-        ),
-        (
-            "<%ID> = insertelement <2 x i8*> <%ID>, <TYP> <%ID>, <TYP> 1",
-            "<%ID> = insertelement <2 x ptr> <%ID>, ptr <%ID>, 1",
-        ),
-        ("* no pointer", "* no pointer"),
-        (")* unbalanced", ")* unbalanced"),
-        ("}>* unbalanced", "}>* unbalanced"),
-    ],
-)
+@pytest.mark.parametrize(("published", "modern"), rows("inst2vec.txt"))
 def test_typed_pointers_become_opaque(published, modern):
     assert modernize_statement(published) == modern
     assert modernize_statement(modern) == modern
