@@ -103,6 +103,7 @@ def kernel_inputs(rows: int = 1, seed: int = 7, dim: int = DIM) -> KernelFeature
         rng.uniform(0, 4, (rows, len(FEATURE_NAMES))),
         rng.poisson(3, (rows, len(OPCODES))).astype(np.float64),
         rng.uniform(0, 20, (rows, WORK_WIDTH)),
+        np.tile(np.log([4096.0, 2.0**20]), (rows, 1)),
         sequences,
     )
 
