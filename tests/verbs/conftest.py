@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.contract.cases import IR, KERNELS, SOURCES
-from tests.support.tiny import Tiny
 
 
 @pytest.fixture(autouse=True)
@@ -25,9 +24,3 @@ def code(tmp_path: Path) -> Path:
     shutil.copy(SOURCES / "no_includes.cu", folder / "deep")
     (folder / "notes.txt").write_text("not code\n")
     return folder
-
-
-@pytest.fixture(scope="session")
-def programs(tiny: Tiny) -> Path:
-    """Two classes of 15 programs, as IR: compilers would take most of the time."""
-    return tiny.programs

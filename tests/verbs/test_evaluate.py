@@ -208,10 +208,10 @@ def test_device_mapping_is_measured_and_kept(tmp_path):
         ("classify {programs} --method opcode* -o {nowhere}/x.json", ("{nowhere}",)),
     ],
 )
-def test_places_that_are_missing_or_can_not_be_written_are_named(words, nouns, programs, tmp_path, monkeypatch):
+def test_places_that_are_missing_or_can_not_be_written_are_named(words, nouns, tiny: Tiny, tmp_path, monkeypatch):
     monkeypatch.setenv("NCC_CACHE", str(tmp_path / "cache"))
     (tmp_path / "file").write_bytes(OLD)
-    places = {"nowhere": tmp_path / "file" / "out", "programs": programs}
+    places = {"nowhere": tmp_path / "file" / "out", "programs": tiny.programs}
     finished = evaluate(*words.format(**places).split())
     assert finished.code == 1
     check_message(finished.err, *(noun.format(**places) for noun in nouns))
@@ -220,9 +220,9 @@ def test_places_that_are_missing_or_can_not_be_written_are_named(words, nouns, p
 
 
 @pytest.mark.parametrize("what", ["--cache", "-o", "--report"])
-def test_an_evaluation_on_a_full_disk(killer, programs, tmp_path, what):
+def test_an_evaluation_on_a_full_disk(killer, tiny: Tiny, tmp_path, what):
     words = [
-        *("evaluate", "classify", programs, "--programs", tmp_path / "programs"),
+        *("evaluate", "classify", tiny.programs, "--programs", tmp_path / "programs"),
         *("--method", "opcode*", "--trees", 5, *([] if what == "--cache" else ["--no-cache"])),
     ]
     killer.run(*words)

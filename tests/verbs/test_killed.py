@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from datasets.generators import generate
 from tests.rooms import FileState, verify
 
 ROUNDS = pytest.mark.parametrize("rounds", [pytest.param(10, marks=pytest.mark.full)])
@@ -69,29 +68,28 @@ def _timeless(card: object) -> object:
     return [_timeless(value) for value in card] if isinstance(card, list) else card
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory) -> Path:
-    """The counts of 24 generated programs."""
-    from tests.rooms import Recipe, Source, build_corpus
-
-    folder, code = tmp_path_factory.mktemp("corpus"), tmp_path_factory.mktemp("code")
-    for name in ("gemm", "stencil"):
-        for file, text in generate(name, 12):
-            (code / file).write_text(text)
-    build_corpus(Recipe(name="small", sources=(Source(name="code", folder=str(code)),)), folder, jobs=1)
-    return folder
+@ROUNDS
+def test_a_corpus(same_after_kills, tmp_path, rounds):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(40):
+        text = f"for (int i = 0; i < n; i++) s += a[i] {'+*-^&|'[number % 6]} {number}; return s {'+*-'[number % 3]} n;"
+        (folder / f"f{number}.c").write_text(f"int f{number}(int *a, int n) {{ int s = {number}; {text} }}\n")
+    recipe = tmp_path / "many.toml"  # 160 compilations, three batches
+    recipe.write_text(f'[[source]]\nname = "many"\nfolder = "{folder}"\noptimization = ["-O0", "-O1", "-O2", "-O3"]\n')
+    same_after_kills("corpus", "build", recipe, "--jobs", 2, "-o", "{folder}/out", rounds=rounds)
 
 
 @ROUNDS
-def test_an_embedding(same_after_kills, corpus, rounds):
+def test_an_embedding(same_after_kills, tiny, rounds):
     options = ["--dim", 24, "--epochs", 200, "--min-count", 1]
-    same_after_kills("train", "embedding", corpus, "-o", "{folder}", *options, rounds=rounds, kills=6)
+    same_after_kills("train", "embedding", tiny.corpus, "-o", "{folder}", *options, rounds=rounds, kills=6)
 
 
 @ROUNDS
-def test_a_classifier(same_after_kills, programs, rounds):
+def test_a_classifier(same_after_kills, tiny, rounds):
     same_after_kills(
-        *("train", "classify", programs, "-o", "{folder}/head", "--cache", "{folder}/programs"),
+        *("train", "classify", tiny.programs, "-o", "{folder}/head", "--cache", "{folder}/programs"),
         *("--levels", "1", "--epochs", 3, "--min-steps", 24, "--hidden", 8, "--batch-size", 8),
         rounds=rounds,
         kills=3,
@@ -100,9 +98,9 @@ def test_a_classifier(same_after_kills, programs, rounds):
 
 
 @ROUNDS
-def test_an_evaluation_of_classifiers(same_after_kills, programs, rounds):
+def test_an_evaluation_of_classifiers(same_after_kills, tiny, rounds):
     same_after_kills(
-        *("evaluate", "classify", programs, "--cache", "{folder}/runs", "--programs", "{folder}/programs"),
+        *("evaluate", "classify", tiny.programs, "--cache", "{folder}/runs", "--programs", "{folder}/programs"),
         *("--method", "*forest*", "--method", "major*", "--trees", 10, "-o", "{folder}/scores.json"),
         *("--report", "{folder}/report.html"),
         rounds=rounds,
@@ -112,11 +110,11 @@ def test_an_evaluation_of_classifiers(same_after_kills, programs, rounds):
 
 
 @ROUNDS
-def test_an_index(same_after_kills, programs, tmp_path, rounds):
+def test_an_index(same_after_kills, tiny, tmp_path, rounds):
     code = tmp_path / "code"
     code.mkdir()
     for number in range(10):  # of the same functions, and other files
-        for path in programs.rglob("*.ll"):
+        for path in tiny.programs.rglob("*.ll"):
             text = f"; copy {number}\n{path.read_text()}"
             (code / f"{path.parent.name}-{path.stem}-{number}.ll").write_text(text)
     same_after_kills("index", code, "-o", "{folder}/index", rounds=rounds, kills=4)

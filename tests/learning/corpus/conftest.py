@@ -34,19 +34,3 @@ def corpus_files() -> Callable[[Path], dict[str, bytes]]:
         return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.glob("width-*/counts.*"))}
 
     return read
-
-
-@pytest.fixture
-def many_sources(tmp_path: Path) -> Path:
-    """A recipe of 40 small C files at four levels: 160 compilations, three batches."""
-    folder = tmp_path / "many"
-    folder.mkdir()
-    for number in range(40):
-        (folder / f"f{number}.c").write_text(
-            f"int f{number}(int *a, int n) {{\n  int s = {number};\n"
-            f"  for (int i = 0; i < n; i++) s += a[i] {'+*-^&|'[number % 6]} {number};\n"
-            f"  return s {'+*-'[number % 3]} n;\n}}\n"
-        )
-    recipe = tmp_path / "many.toml"
-    recipe.write_text(f'[[source]]\nname = "many"\nfolder = "{folder}"\noptimization = ["-O0", "-O1", "-O2", "-O3"]\n')
-    return recipe

@@ -1,6 +1,5 @@
-"""Builds that are killed, and files that kill, hang or fill the workers of a build: none costs more than itself."""
+"""Files that kill, hang or fill the workers of a build: none costs more than itself."""
 
-import json
 import os
 import re
 import signal
@@ -90,35 +89,6 @@ def test_a_disk_that_is_full_is_no_fault_of_a_file(sources, deadly, tmp_path):
     with refuses(OutputError, "f3_full.ll", "No space left on device"):
         build_corpus(load_recipe(sources), tmp_path / "out", jobs=1)
     assert not list(tmp_path.glob("out/shards/*/report.json"))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("rounds", [8])
-def test_a_build_killed_at_random_moments_ends_with_the_identical_counts(
-    many_sources, tmp_path, killer, corpus_files, rounds
-):
-    whole = tmp_path / "whole"
-    command = ["corpus", "build", many_sources, "--jobs", "2", "-o"]
-    duration = killer.run(*command, whole)
-    table = _table(killer)
-    for number in range(rounds):
-        out = tmp_path / f"out{number}"
-        killer.run_through_kills(*command, out, watched=out, duration_s=duration, kills=4)
-        assert corpus_files(out) == corpus_files(whole)
-        assert _table(killer) == table
-        assert _report(out) == _report(whole)
-    assert table.startswith("source ")
-    assert killer.kills > rounds / 2
-
-
-def _table(killer) -> str:
-    """What the last command printed, but for its speed."""
-    text = killer.log.read_text()
-    return re.sub("[0-9,]+ IR lines.*", "", text[text.rindex("source  ") :])
-
-
-def _report(folder: Path) -> dict:
-    return json.loads((folder / "report.json").read_text()) | {"seconds": None}
 
 
 @pytest.mark.full
