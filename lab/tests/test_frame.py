@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -162,36 +160,35 @@ def test_processes_give_what_one_gives_and_share_the_cache(numbers: Numbers, tmp
     assert_equal(first, run(numbers, method, seeds=(1, 2)))
 
 
-@pytest.mark.parametrize("what", ["nothing", "option", "name", "input", "answer", "seed", "rows", "place", "version"])
+FIRST, SECOND, THIRD = thirds()
+CHANGES: dict[str, tuple[dict[str, Any], int]] = {
+    "nothing": ({}, 0),
+    "option": ({"slope": 1.5}, 3),
+    "name": ({"name": "another"}, 3),
+    "version": ({"version": "2"}, 3),
+    "input": ({"x": 0.5}, 3),
+    "answer": ({"y": 0.5}, 3),
+    "seed": ({"seed": 2}, 3),
+    "rows": ({"folds": (FIRST, (SECOND[0][1:], SECOND[1]), THIRD)}, 1),
+    "place": ({"folds": (FIRST, THIRD, SECOND)}, 2),  # a fold's random numbers depend on it
+}
+"""What is changed → how, and how many folds of three are computed again."""
+
+
+@pytest.mark.parametrize("what", CHANGES)
 def test_only_what_a_result_depends_on_is_computed_again(
     numbers: Numbers, tmp_path: Path, log: Path, what: str
 ) -> None:
-    cache = tmp_path / "runs"
-    first, second, third = thirds()
-    run(numbers, level(log=log), cache=cache)
-    method, samples, seed, folds, computed = level(log=log), Numbers(numbers.x.copy(), numbers.y.copy()), 1, thirds(), 3
-    changed = np.arange(12) == 7
-    if what == "nothing":
-        computed = 0
-    elif what == "option":
-        method = level(1.5, log=log)
-    elif what == "name":
-        method = level(name="another", log=log)
-    elif what == "version":
-        method = level(version="2", log=log)
-    elif what == "input":
-        samples = replace(numbers, x=np.where(changed, 0.5, numbers.x))
-    elif what == "answer":
-        samples = replace(numbers, y=np.where(changed, 0.5, numbers.y))
-    elif what == "seed":
-        seed = 2
-    elif what == "rows":
-        folds, computed = (first, (second[0][1:], second[1]), third), 1
-    else:  # a fold's random numbers depend on its place
-        folds, computed = (first, third, second), 2
-    again = compare(task_of(samples, folds), [method], ["thirds"], (seed,), cache=cache)
+    options, computed = CHANGES[what]
+    changes = dict(options)
+    seeds, folds = (changes.pop("seed", 1),), changes.pop("folds", thirds())
+    samples = Numbers(numbers.x.copy(), numbers.y.copy())
+    samples.x[7], samples.y[7] = changes.pop("x", numbers.x[7]), changes.pop("y", numbers.y[7])
+    run(numbers, level(log=log), cache=tmp_path / "runs")
+    task, method = task_of(samples, folds), level(log=log, **changes)
+    again = compare(task, [method], ["thirds"], seeds, cache=tmp_path / "runs")
     assert num_fits(log) == 3 + computed
-    assert_equal(again, compare(task_of(samples, folds), [method], ["thirds"], (seed,)))
+    assert_equal(again, compare(task, [method], ["thirds"], seeds))
 
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "rubbish", "flipped", "other rows", "not finite", "another"])
@@ -220,57 +217,20 @@ def test_damaged_results_are_computed_again(numbers: Numbers, tmp_path: Path, lo
         assert num_fits(log) == 4  # it was mended
 
 
-SLOW = """
-import sys, time
-from pathlib import Path
-import numpy as np
-from ncc_lab import HoldOut, Method, Task, compare
+def test_a_run_that_was_stopped_goes_on_where_it_was(numbers: Numbers, tmp_path: Path, log: Path) -> None:
+    def stop(line: str) -> None:
+        if line.startswith("5 of 6"):
+            raise KeyboardInterrupt
 
-
-class Rows:
-    def __init__(self):
-        self.x = np.arange(24.0)
-    def __len__(self):
-        return 24
-    def without_answers(self, rows):
-        return self
-
-
-def predict(train, test, rng):
-    print("fit", flush=True)
-    time.sleep(0.1)
-    return np.full(len(test), rng.random())
-
-
-if __name__ == "__main__":
-    rows = np.arange(24)
-    folds = [(rows[rows % 12 != fold], rows[rows % 12 == fold]) for fold in range(12)]
-    task = Task("t", Rows(), {"p": HoldOut("", lambda _: folds, "row", rows)}, lambda *_: {}, (1,), {}, rows[:, None])
-    found = compare(task, [Method("slow", "control", predict)], ["p"], cache=Path(sys.argv[1]))
-    print(found.results[0].predicted.tobytes().hex())
-"""
-
-
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    script, cache = tmp_path / "slow.py", tmp_path / "runs"
-    script.write_text(SLOW)
-    command = [sys.executable, str(script), str(cache)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        deadline = time.monotonic() + 60
-        while not cache.exists() or len(list(cache.glob("*.npz"))) < 4:
-            assert process.poll() is None, "it came to an end before it was killed"
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
-    num_kept = len(list(cache.glob("*.npz")))
-    assert 4 <= num_kept < 12
-    resumed = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
-    assert resumed.count("fit") == 12 - num_kept
-    command[-1] = str(tmp_path / "other")
-    whole = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
-    assert whole.count("fit") == 12
-    assert resumed[-1] == whole[-1]
+    method, cache = level(log=log), tmp_path / "runs"
+    with pytest.raises(KeyboardInterrupt):
+        run(numbers, method, seeds=(1, 2), cache=cache, progress=stop)
+    kept = len(list(cache.glob("*.npz")))
+    assert 4 <= kept <= num_fits(log) <= 5
+    log.unlink()
+    resumed = run(numbers, method, seeds=(1, 2), cache=cache)
+    assert num_fits(log) == 6 - kept
+    assert_equal(resumed, run(numbers, level(), seeds=(1, 2)))
 
 
 def wrong(answer: Callable[[int, int], Any]) -> Method[Numbers]:

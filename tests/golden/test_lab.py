@@ -109,7 +109,7 @@ def test_times(goldens: Goldens) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("platform", ["nvidia"])
+@pytest.mark.parametrize("platform", ["amd", "nvidia"])
 def test_code_of_published_kernels_is_what_the_shipped_head_keeps(platform: str) -> None:
     needs("devmap")
     needs("legacy_ir", "devmap")

@@ -1,11 +1,14 @@
 """Features of kernels, by small kernels of which all is known."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from lab.tests.rooms import FEATURE_NAMES, coarsening_features
 from tests.rooms import CoarseningSamples, read_module
+from tests.support.text import FOLDER
 
 DECLARED = """
 declare i64 @_Z13get_global_idj(i32)
@@ -32,60 +35,8 @@ entry:
   ret void
 }
 """
-GUARDED = """
-define spir_kernel void @guarded(ptr %a, i64 %n) {
-entry:
-  %i = call i64 @_Z13get_global_idj(i32 0)
-  %inside = icmp ult i64 %i, %n
-  br i1 %inside, label %body, label %end
-body:
-  %p = getelementptr float, ptr %a, i64 %i
-  store float 0.0, ptr %p
-  br label %end
-end:
-  ret void
-}
-"""
-# how often the loop runs depends on the thread
-GRID_STRIDE = """
-define spir_kernel void @stride(ptr %a, i64 %n) {
-entry:
-  %i = call i64 @_Z13get_global_idj(i32 0)
-  %size = call i64 @_Z15get_global_sizej(i32 0)
-  br label %loop
-loop:
-  %k = phi i64 [ %i, %entry ], [ %next, %loop ]
-  %p = getelementptr float, ptr %a, i64 %k
-  store float 0.0, ptr %p
-  %next = add i64 %k, %size
-  %more = icmp ult i64 %next, %n
-  br i1 %more, label %loop, label %end
-end:
-  ret void
-}
-"""
-# how often the loop runs does not, though the loop has a branch inside that does
-UNIFORM_LOOP = """
-define spir_kernel void @uniform(ptr %a, i64 %n) {
-entry:
-  %i = call i64 @_Z13get_global_idj(i32 0)
-  br label %loop
-loop:
-  %k = phi i64 [ 0, %entry ], [ %next, %latch ]
-  %low = icmp ult i64 %i, %k
-  br i1 %low, label %some, label %latch
-some:
-  %p = getelementptr float, ptr %a, i64 %i
-  store float 0.0, ptr %p
-  br label %latch
-latch:
-  %next = add i64 %k, 1
-  %more = icmp ult i64 %next, %n
-  br i1 %more, label %loop, label %end
-end:
-  ret void
-}
-"""
+CASES = (FOLDER / "divergence.txt").read_text().split("\n=== ")[1:]
+OTHER_LOOP = "threads leave the loop at different times"
 
 
 def features(kernel: str) -> dict[str, float]:
@@ -107,29 +58,15 @@ def test_accesses_by_what_neighbours_do() -> None:
     assert found["log_statements"] == pytest.approx(np.log(14))
 
 
-def test_a_guard_makes_a_divergent_region() -> None:
-    found = features(GUARDED)
-    assert found["divergent_share"] == pytest.approx(3 / 7)
-    assert found["divergent_loop_share"] == 0
+@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0] for case in CASES])
+def test_regions_and_loops_that_threads_run_differently(case: str) -> None:
+    name, _, rest = case.partition("\n")
+    kernel, _, share = rest.partition("\n---\n")
+    found = features(kernel)
+    assert found["divergent_share"] == pytest.approx(float(Fraction(share.strip())))
+    assert found["divergent_loop_share"] == (found["divergent_share"] if name == OTHER_LOOP else 0)
+    assert (found["has_loop"], found["loop_depth"]) == (("loop" in name,) * 2)
     assert (found["has_barrier"], found["is_two_dimensional"]) == (0, 0)
-
-
-def test_a_guard_that_all_threads_agree_on_makes_none() -> None:
-    assert features(GUARDED.replace("ult i64 %i,", "ult i64 7,"))["divergent_share"] == 0
-
-
-def test_a_loop_diverges_if_threads_leave_it_at_different_times() -> None:
-    found = features(GRID_STRIDE)
-    share = 6 * 10 / (6 * 10 + 4)
-    assert found["divergent_loop_share"] == pytest.approx(share)
-    assert found["divergent_share"] == pytest.approx(share)
-    assert (found["has_loop"], found["loop_depth"]) == (1, 1)
-
-
-def test_a_branch_inside_a_loop_makes_a_region_and_no_divergent_loop() -> None:
-    found = features(UNIFORM_LOOP)
-    assert found["divergent_loop_share"] == 0
-    assert found["divergent_share"] == pytest.approx(3 * 10 / (9 * 10 + 3))
 
 
 def test_published_kernels(published: CoarseningSamples, published_features: NDArray[np.float64]) -> None:

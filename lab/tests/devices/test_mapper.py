@@ -6,10 +6,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.tests.rooms import ScoreCalibration, Term, mapper
+from lab.tests.rooms import ScoreCalibration, Term, load_vectors, mapper
 from ncc.errors import InputError
-from ncc_lab import Method, Subset
-from tests.rooms import FEATURE_NAMES, OPCODES, WORK_WIDTH, DeviceMappingSamples, KernelFeatures
+from ncc_lab import Method, Subset, compare, device_mapping
+from tests.rooms import (
+    FEATURE_NAMES,
+    OPCODES,
+    WORK_WIDTH,
+    DeviceMappingSamples,
+    FileState,
+    KernelFeatures,
+    count_work,
+    load_embedding,
+    load_inputs,
+    load_legacy_ir,
+    read_module,
+    verify,
+)
 from tests.support.refuses import refuses
 
 SMALL: dict[str, Any] = {"num_trees": 10, "inner_trees": 5, "inner_folds": 3}
@@ -26,8 +39,7 @@ def make_inputs(num_kernels: int = 40) -> tuple[KernelFeatures, np.ndarray]:
     opcodes[:, 0] = 40 * (np.arange(num_kernels) % 2)
     profile[:, FEATURE_NAMES.index("dimensions")] = 1 + opcodes[:, 0] / 40
     vectors = rng.normal(size=(num_kernels, 6)) + opcodes[:, :1] / 10
-    work = np.zeros((num_kernels, WORK_WIDTH))
-    items = np.zeros((num_kernels, 2))
+    work, items = np.zeros((num_kernels, WORK_WIDTH)), np.zeros((num_kernels, 2))
     blocks = profile, opcodes, work, items, np.empty(num_kernels, object)
     features = KernelFeatures(*(np.repeat(block, REPEAT, axis=0) for block in blocks))
     return features, np.repeat(vectors, REPEAT, axis=0)
@@ -145,3 +157,40 @@ def test_calibration_puts_the_errors_of_near_scores_around_the_expected_value() 
     assert answers[:, 0] == pytest.approx([-2.4, 2.4, 150.0, -150.0])
     assert (answers[:, 2] - answers[:, 1]) / 2 == pytest.approx([0.1, 2.0, 2.0, 0.1], abs=0.05)
     assert ((answers[:, 3] > 0.5) == (answers[:, 0] > 0)).all()
+
+
+# ---- the published rows, where there is a local copy of them
+
+
+@pytest.fixture(scope="module")
+def real(published: Any) -> tuple[DeviceMappingSamples, KernelFeatures]:
+    missing = [path for path, state in verify("legacy_ir").items() if state is FileState.MISSING]
+    if missing:
+        pytest.skip("no local copy of the dataset legacy_ir (set NCC_DATA)")
+    samples = published("amd")
+    return samples, load_inputs(samples, load_embedding())
+
+
+@pytest.mark.full
+def test_every_row_is_described_by_its_own_kernel(real: tuple[DeviceMappingSamples, KernelFeatures]) -> None:
+    samples, inputs = real
+    assert len(inputs) == len(samples) == 680
+    legacy, embedding = load_legacy_ir(), load_embedding()
+    for row in (0, 333, 679):
+        module = read_module(legacy[samples.ir_name(row)], abstraction=embedding.abstraction)
+        kernel = int(np.flatnonzero(module.function_is_kernel)[0])
+        assert np.array_equal(inputs.profile[row], count_work(module, kernel).features())
+    for block in (inputs.profile, inputs.opcodes, inputs.work):
+        assert np.isfinite(block).all()
+
+
+@pytest.mark.full
+def test_of_kernels_never_seen_the_interval_holds_four_in_five(
+    real: tuple[DeviceMappingSamples, KernelFeatures],
+) -> None:
+    samples, inputs = real
+    method = mapper(inputs, load_vectors(samples, load_embedding()), num_trees=20, inner_trees=10, inner_folds=3)
+    found = compare(device_mapping(samples), [method], ["kernel"])
+    assert 0.72 <= found.value("ncc mapper", "coverage") <= 0.88
+    assert found.value("ncc mapper", "accuracy") > 0.85
+    assert found.value("ncc mapper", "geomean_speedup") > 1.4
