@@ -1,4 +1,4 @@
-"""The linear model on n-grams: scikit-learn's, on weights of its own, rounded, and trained on what it may see."""
+"""The linear model on n-grams: scikit-learn's, but for weights rounded to a byte, and trained on what it may see."""
 
 from dataclasses import replace
 
@@ -77,6 +77,8 @@ def test_it_is_scikit_learns_model_but_for_rounding(request, embedding, kinds, p
         if expected.ndim == 1:
             expected = np.stack([-expected, expected], axis=1)
         found = ngram_scores(model, samples.variants[level], embedding)
+        for row, program in enumerate(encoded_programs(samples.variants[level].rows(np.arange(3)), embedding)):
+            assert model.scores(program) == pytest.approx(found[row], abs=1e-4)
         rounding = np.outer(abs(features).sum(axis=1), model.scale) / 2
         assert (np.abs(found - expected) <= rounding + 1e-3).all()
         assert np.abs(found - expected).max() < 0.05 < np.abs(expected).max()
@@ -103,3 +105,16 @@ def test_a_class_that_training_lacks_is_never_chosen(embedding, known):
     assert (chosen[train] == label[train]).all()
     assert (chosen < known).all()
     assert not model.weights[:, known].any()
+
+
+def test_weights_are_rounded_to_a_byte():
+    rng = np.random.default_rng(3)
+    weights = rng.normal(size=(4, 50)) * [[1e-6], [1], [100], [0]]
+    bias = rng.normal(size=4)
+    model = NgramModel.rounded(weights, bias, np.ones(50, np.float32))
+    assert (model.weights.shape, model.weights.dtype) == ((50, 4), np.dtype(np.int8))
+    assert np.abs(model.weights).max(axis=0).tolist() == [127, 127, 127, 0]
+    assert model.scale.dtype == model.bias.dtype == np.float32
+    assert (np.abs(model.weights.T * model.scale[:, None] - weights) <= model.scale[:, None] * 0.501).all()
+    assert model.bias == pytest.approx(bias, rel=1e-6)
+    assert np.isfinite(model.scale).all()

@@ -11,7 +11,9 @@ from tests.rooms import (
     calibrate,
     encoded_programs,
     fit_classifier,
+    fit_network,
     load_embedding,
+    probabilities,
 )
 from tests.support.classifiers import SMALL
 from tests.support.refuses import refuses
@@ -68,3 +70,15 @@ def test_temperature_mends_overconfidence_and_the_threshold_leaves_one_of_a_hund
         assert temperature == pytest.approx(factor, rel=0.1)
         confidence = softmax(factor / temperature * scores, axis=1).max(axis=1)
         assert (confidence < threshold).mean() == pytest.approx(0.01, abs=1e-3)
+
+
+def test_a_network_learns_what_two_kinds_of_programs_are(samples, embedding):
+    is_test = np.arange(len(samples)) % 4 == 0
+    train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
+    hidden = samples.without_answers(test)
+    training = replace(SMALL, loop=replace(SMALL.loop, epochs=16))
+    network = fit_network(hidden, train, embedding, training, np.random.default_rng(0))
+    levels = network.training.levels(hidden)
+    predicted = probabilities([network.scores(hidden.variants[level].rows(test)) for level in levels])
+    assert predicted.shape == (len(test), 2)
+    assert (predicted.argmax(axis=1) == samples.label[test]).mean() >= 0.8
