@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.conftest import _one_thread  # noqa: F401
+from tests.conftest import _one_thread, tiny  # noqa: F401
 from tests.fixtures.classification import cache, classes, samples  # noqa: F401
-from tests.rooms import DeviceMappingSamples, FileState, verify
+from tests.rooms import DeviceMappingSamples
 from tests.rooms import devices_load_samples as load_samples
+from tests.support.datasets import needs
 
 
 @pytest.fixture(scope="session")
 def published() -> Callable[[Any], DeviceMappingSamples]:
     """Loader of the published tables; skips where there is no local copy."""
-    missing = [str(path) for path, state in verify("devmap").items() if state is FileState.MISSING]
-    if missing:
-        pytest.skip(f"no local copy of the dataset devmap: {', '.join(missing)} (set NCC_DATA)")
+    needs("devmap")
     return load_samples
 
 

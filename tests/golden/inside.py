@@ -7,7 +7,6 @@ import numpy as np
 
 import ncc
 from tests.rooms import (
-    FileState,
     KernelFeatures,
     KernelWork,
     code_columns,
@@ -15,7 +14,6 @@ from tests.rooms import (
     load_inputs,
     load_kernel_ir,
     read_module,
-    verify,
 )
 from tests.rooms import coarsening_load_samples as load_coarsening
 from tests.rooms import devices_load_samples as load_devmap
@@ -26,12 +24,6 @@ _KERNELS = Path(ncc.__file__).parent / "kernels" / "measure" / "kernels"
 def shipped_kernels() -> list[Path]:
     """The kernels that ncc measures devices with."""
     return sorted(_KERNELS.glob("*.cl"))
-
-
-def missing_data(dataset: str, name: str) -> str | None:
-    """Says what of a dataset is not there; None if all of it is."""
-    missing = [path for path, state in verify(dataset).items() if state is FileState.MISSING and name in path.name]
-    return f"no local copy of {missing[0]} (set NCC_DATA)" if missing else None
 
 
 def kernel_columns(path: str, name: str | None = None) -> dict[str, Any]:

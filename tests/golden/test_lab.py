@@ -11,14 +11,9 @@ import pytest
 
 import ncc_lab
 from tests.golden import inside, small
+from tests.support.datasets import needs
 from tests.support.goldens import Goldens, comparable
 from tests.support.verbs import run_here
-
-
-def needs(dataset: str, name: str = "") -> None:
-    """Skips where there is no local copy of a dataset."""
-    if reason := inside.missing_data(dataset, name):
-        pytest.skip(reason)
 
 
 def scored(comparison: Any) -> dict[str, Any]:

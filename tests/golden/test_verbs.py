@@ -1,11 +1,12 @@
-"""Every verb's JSON over the inputs of `cases`, and what it writes, is what it was."""
+"""Every verb's JSON over the inputs of `cases`, what it writes, and a page of its plain output are what they were."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 import ncc
-from tests.golden.cases import CASES, CODE, IR, MODULES, ROOT
+from tests.golden.cases import CASES, CODE, IR, MODULES, PAGES, ROOT
 from tests.golden.inside import kernel_columns
 from tests.support.goldens import Goldens, comparable, digest
 from tests.support.verbs import run_here
@@ -60,3 +61,11 @@ def test_a_graph_is_drawn_as_it_was(ending: str, goldens: Goldens, tmp_path: Pat
 def test_columns_of_kernels_are_what_they_were(goldens: Goldens) -> None:
     names = [f"{IR}/saxpy.{kind}.ll" for kind in ("clang14", "clang16-typed", "clang22")]
     goldens.check("columns", comparable({name: kernel_columns(name) for name in names}))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_reads_as_it_did(name: str, pages: Goldens) -> None:
+    finished = run_here(*PAGES[name])
+    parts = [f"exit code {finished.code}", finished.out, *(["messages:", finished.err] if finished.err else [])]
+    text = "\n".join(re.sub(r"[ \t]+$", "", part, flags=re.MULTILINE).rstrip() for part in parts)
+    pages.check(name, f"{text}\n")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.rooms import FileState, verify
+from tests.support.datasets import needs
 
 nbformat = pytest.importorskip("nbformat", reason="pip install '.[dev]'")
 
@@ -67,10 +67,8 @@ def test_notebook_runs_without_data(path: Path, tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.full
 def test_notebook_runs_with_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    states = [item for name in ("devmap", "legacy_ir") for item in verify(name).items()]
-    missing = [str(path) for path, state in states if state is FileState.MISSING]
-    if missing:
-        pytest.skip(f"no local copy of {', '.join(missing)} (set NCC_DATA)")
+    needs("devmap")
+    needs("legacy_ir")
     cells = _run(HONEST, tmp_path, monkeypatch)
     assert [_num_pictures(outputs) for outputs in cells] == [1, 1, 0]
     assert WITHOUT not in _printed(cells)

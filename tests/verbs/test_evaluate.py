@@ -11,7 +11,7 @@ import pytest
 
 import ncc
 from tests.contract.cases import IR, TESTS
-from tests.rooms import FileState, verify
+from tests.support.datasets import needs
 from tests.support.refuses import check_message
 from tests.support.tiny import Tiny
 from tests.support.verbs import Finished, run_here
@@ -171,8 +171,8 @@ def test_a_classifier_that_saw_all_programs_is_not_measured_on_them(tiny: Tiny, 
 
 
 def test_device_mapping_is_measured_and_kept(tmp_path):
-    if any(FileState.MISSING in verify(name).values() for name in ("devmap", "legacy_ir")):
-        pytest.skip("no local copy of the datasets devmap and legacy_ir (set NCC_DATA)")
+    needs("devmap")
+    needs("legacy_ir")
     words = ["devmap", "--platform", "amd", "--protocol", "suite", "--method", "majority", "--method", "always*"]
     words += ["--seeds", "2", "--cache", str(tmp_path / "runs"), "--json"]
     first = evaluate(*words, "-o", tmp_path / "figures.json")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rooms import FileState, verify
+from tests.support.datasets import needs
 
 ROUNDS = pytest.mark.parametrize("rounds", [pytest.param(10, marks=pytest.mark.full)])
 
@@ -130,16 +130,9 @@ def _scores(folder: Path) -> dict[str, object]:
     }
 
 
-@pytest.fixture(scope="module")
-def _devmap() -> None:
-    missing = [str(path) for path, state in verify("devmap").items() if state is FileState.MISSING]
-    if missing:
-        pytest.skip(f"no local copy of the dataset devmap: {', '.join(missing)} (set NCC_DATA)")
-
-
 @ROUNDS
-@pytest.mark.usefixtures("_devmap")
 def test_an_evaluation_of_device_mapping(same_after_kills, rounds):
+    needs("devmap")
     same_after_kills(
         *("evaluate", "devmap", "--protocol", "suite", "--platform", "amd", "--method", "opcode*", "--trees", 10),
         *("--cache", "{folder}/runs", "-o", "{folder}/scores.json", "--report", "{folder}/report.html"),

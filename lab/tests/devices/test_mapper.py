@@ -14,15 +14,14 @@ from tests.rooms import (
     OPCODES,
     WORK_WIDTH,
     DeviceMappingSamples,
-    FileState,
     KernelFeatures,
     count_work,
     load_embedding,
     load_inputs,
     load_legacy_ir,
     read_module,
-    verify,
 )
+from tests.support.datasets import needs
 from tests.support.refuses import refuses
 
 SMALL: dict[str, Any] = {"num_trees": 10, "inner_trees": 5, "inner_folds": 3}
@@ -164,9 +163,7 @@ def test_calibration_puts_the_errors_of_near_scores_around_the_expected_value() 
 
 @pytest.fixture(scope="module")
 def real(published: Any) -> tuple[DeviceMappingSamples, KernelFeatures]:
-    missing = [path for path, state in verify("legacy_ir").items() if state is FileState.MISSING]
-    if missing:
-        pytest.skip("no local copy of the dataset legacy_ir (set NCC_DATA)")
+    needs("legacy_ir")
     samples = published("amd")
     return samples, load_inputs(samples, load_embedding())
 

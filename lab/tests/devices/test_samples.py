@@ -9,6 +9,7 @@ import pytest
 from ncc.errors import DataError, InputError
 from tests.rooms import DeviceMappingSamples, load_legacy_ir, read_table
 from tests.rooms import devices_load_samples as load_samples
+from tests.support.datasets import needs
 
 HEADER = (
     ",benchmark,dataset,comp,rational,mem,localmem,coalesced,atomic,transfer,wgsize,"
@@ -109,12 +110,8 @@ def test_published_tables_have_the_same_rows(published: Published) -> None:
 
 def test_every_row_has_its_ir(published: Published) -> None:
     samples = published("amd")
-    try:
-        texts = load_legacy_ir()
-    except DataError as error:
-        if "missing" not in str(error):
-            raise
-        pytest.skip(f"no local copy of the dataset legacy_ir: {error}")
+    needs("legacy_ir", "devmap")
+    texts = load_legacy_ir()
     names = {samples.ir_name(row) for row in range(len(samples))}
     assert len(texts) == 669
     assert names == set(texts)

@@ -1,11 +1,9 @@
-"""A small folder of programs, and results of runs made by hand."""
+"""Results of runs made by hand, and the programs that they are of."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from datasets.generators import generate
 from lab.tests.rooms import PHASES, EpochEnd, Measured, PlannedRun, ProgramSource, RunResult, Setting
 
 PLAIN = Setting(
@@ -21,25 +19,8 @@ PLAIN = Setting(
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory) -> Path:
-    """12 matrix products and 12 stencils, in folders."""
-    folder = tmp_path_factory.mktemp("programs")
-    for name in ("gemm", "stencil"):
-        (folder / name).mkdir()
-        for file, text in generate(name, 12):
-            (folder / name / file).write_text(text)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def kept(tmp_path_factory) -> Path:
-    """Where programs are kept once read."""
-    return tmp_path_factory.mktemp("kept")
-
-
-@pytest.fixture(scope="session")
-def source(programs, kept) -> ProgramSource:
-    return ProgramSource.find(programs, cache=kept)
+def source(classes, cache) -> ProgramSource:
+    return ProgramSource.find(classes, cache=cache)
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,10 @@ PARTS = ("Strong scaling", "How large the model must be", "Every run")
 
 
 @pytest.mark.full
-def test_a_sweep_over_one_and_two_ranks(programs, kept, tmp_path):
+def test_a_sweep_over_one_and_two_ranks(classes, cache, tmp_path):
     small = ("--hidden", "8", "--epochs", "2", "--batch-size", "4", "--repeats", "1", "--per-class", "6")
     output = ("-o", tmp_path / "figures.json")
-    finished = run_here("bench", "scaling", programs, "--programs", kept, *small, "--target", "0.01", *output)
+    finished = run_here("bench", "scaling", classes, "--programs", cache, *small, "--target", "0.01", *output)
     assert finished.code == 0, finished.err
     assert not finished.err  # progress is for terminals
     assert all(part in finished.out for part in PARTS)
@@ -62,7 +62,7 @@ def test_a_run_that_fails_is_listed_and_the_others_are_kept(source, result):
         (("--levels", "7"), ("level", "7")),
     ],
 )
-def test_wrong_usage_is_refused(programs, kept, arguments, nouns):
-    finished = run_here("bench", "scaling", programs, "--programs", kept, *arguments)
+def test_wrong_usage_is_refused(classes, cache, arguments, nouns):
+    finished = run_here("bench", "scaling", classes, "--programs", cache, *arguments)
     assert (finished.code, finished.out) == (2, "")
     assert all(noun in finished.err for noun in nouns)

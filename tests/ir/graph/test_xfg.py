@@ -1,12 +1,14 @@
-"""Edges of the XFG that were worked out by hand, names of its nodes, and modules that have none or too many."""
+"""Edges of the XFG: by hand, and as plain Python makes them from the rules of the paper; names of its nodes."""
 
+import random
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import ncc
-from tests.oracles.xfg import named_edges
+from fuzz.grammar import random_module
+from tests.oracles.xfg import named_edges, slow_xfg_edges, xfg_edges
 from tests.rooms import NodeKind
 from tests.support.refuses import refuses
 
@@ -72,3 +74,22 @@ def test_a_graph_far_larger_than_its_module_is_refused() -> None:
     assert ncc.build_xfg(ncc.read_module(switch_of(500))).num_edges > 250_000
     with refuses(ncc.InputError, "edges", "12,003 statements"):
         ncc.build_xfg(ncc.read_module(switch_of(12_000)))
+
+
+IR = Path(__file__).parents[2] / "data" / "ir"
+FIXTURES = sorted(path.name for path in IR.iterdir() if path.suffix in (".ll", ".bc"))
+NUM_RANDOM = 250
+
+
+@pytest.mark.parametrize("file", FIXTURES)
+def test_every_edge_follows_from_the_rules(file: str) -> None:
+    graph = ncc.build_xfg(ncc.read_module(IR / file))
+    assert xfg_edges(graph) == slow_xfg_edges(graph.module)
+
+
+@pytest.mark.parametrize("pointers", ["typed", "opaque"])
+def test_every_edge_of_modules_made_up_follows_from_the_rules(pointers: str) -> None:
+    for seed in range(NUM_RANDOM):
+        text = random_module(random.Random(seed))[pointers == "opaque"]
+        graph = ncc.build_xfg(ncc.read_module(text.encode()))
+        assert xfg_edges(graph) == slow_xfg_edges(graph.module), f"seed {seed}"

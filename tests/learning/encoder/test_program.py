@@ -11,8 +11,10 @@ from tests.rooms import (
     compile_source,
     describe_program,
     is_library_function,
+    library_name,
     read_module,
 )
+from tests.support.text import rows
 
 LIBRARY = """
 define linkonce_odr void @_ZNSt6vectorIiSaIiEE9push_backERKi(ptr %v, ptr %x) {
@@ -89,3 +91,27 @@ def test_the_functions_of_a_program_of_cpp():
     assert sorted(own) == ["_ZNK3Box4areaEv", "_ZNK3BoxltERKS_", "main"]
     assert (program.opcode == OPCODES.index("define")).sum() == 3
     assert zlib.crc32(b"number 6") in program.literal
+
+
+@pytest.mark.parametrize("case", rows("names.txt"))
+def test_names(case):
+    kind, *names = case[0].split()
+    if kind in ("library", "author"):
+        assert [is_library_function(name) for name in names] == [kind == "library"]
+    else:
+        spelled = {library_name(name) for name in names}
+        assert len(spelled) == (len(names) if kind == "differ" else 1)
+        assert kind != "plain" or spelled == {*names}
+
+
+@pytest.mark.parametrize("name", ["_Z", "_Z3", "_Z999999x", "_ZN", "_ZNSt", "_ZNSt3__1", "_ZE", "_ZS", "_ZNSi"])
+def test_names_that_are_cut_off_are_no_trouble(name):
+    assert isinstance(library_name(name), str)
+    assert is_library_function(name) == name.startswith(("_ZNSt", "_ZNSi"))
+
+
+@pytest.mark.parametrize(
+    "name", ["_ZNSolsEi", "_ZNSt3__15rtypeIcE2idE", "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc"]
+)
+def test_substitutions_are_no_words(name):
+    assert not any(word.startswith("_") or not word for word in library_name(name).split(" ")[:-2])

@@ -1,15 +1,22 @@
 """Synthetic programs: reproducible, named as promised, and every one compiles; and the command that writes them."""
 
 import hashlib
+import importlib
+import io
+import itertools
 import os
 import re
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from datasets.generators import GENERATORS, generate
+from datasets.jit import __main__ as command
+from datasets.kernels.__main__ import KERNELS, SIZES, rows
+from datasets.projects import __main__ as projects
 from ncc.errors import InputError
 from tests.rooms import CompileOptions, build_corpus, compile_source, load_recipe, read_module
 from tests.support.refuses import refuses
@@ -85,3 +92,64 @@ def test_an_unknown_generator_is_refused_at_once(tmp_path):
     finished = run("fractal", "-o", tmp_path / "out")
     assert (finished.returncode, "choose from" in finished.stderr) == (2, True)
     assert not (tmp_path / "out").exists()
+
+
+def test_nine_kernels_are_answered_at_three_sizes():
+    found = rows("nvidia")
+    names = ["matmul", "bfs", "black_scholes", "histogram", "nbody", "reduction", "serial_sum", "spmv", "srad"]
+    assert [row[0] for row in found] == names == [path.stem for path in KERNELS]
+    assert all(len(row) == 1 + len(SIZES) for row in found)
+    assert all(cell.startswith(("CPU, GPU ", "GPU, GPU ", "undecided, GPU ")) for row in found for cell in row[1:])
+
+
+def _archive(path: Path) -> str:
+    with tarfile.open(path, "w:gz") as archive:
+        for name in ("lib-1/scripts/pnglibconf.h.prebuilt", "lib-1/png.c"):
+            member = tarfile.TarInfo(name)
+            member.size = 4
+            archive.addfile(member, io.BytesIO(b"int;"))
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_recipe_has_every_project():
+    recipe = load_recipe(Path(projects.__file__).with_name("projects.toml"))
+    assert [source.name for source in recipe.sources] == list(projects.ARCHIVES)
+    assert {source.folder for source in recipe.sources} == {f"$PROJECTS/{name}" for name in projects.ARCHIVES}
+
+
+def test_a_project_is_fetched_once_and_checked(tmp_path, monkeypatch):
+    checksum = _archive(tmp_path / "libpng.tar.gz")
+    monkeypatch.setattr(projects, "DEBIAN", tmp_path.as_uri())
+    monkeypatch.setattr(projects, "ARCHIVES", {"libpng": ("libpng.tar.gz", checksum)})
+    projects.fetch("libpng", tmp_path)
+    assert (tmp_path / "libpng" / "pnglibconf.h").read_text() == "int;"
+    (tmp_path / "libpng.tar.gz").write_bytes(b"other")
+    projects.fetch("libpng", tmp_path)  # which is there
+    (tmp_path / "libpng").rename(tmp_path / "aside")
+    with pytest.raises(SystemExit, match="SHA-256"):
+        projects.fetch("libpng", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["triton", "numba", "numba_cuda"])
+def test_kernels_of_python_are_read(name):
+    pytest.importorskip(name.replace("_", "."), reason=f"needs {name} (pip install {name.replace('_', '-')})")
+    kernels = importlib.import_module(f"datasets.jit.{name}_kernels")
+    for file, text in itertools.islice(kernels.compiled(), 2):
+        module = read_module(text.encode(), name=file)
+        assert module.read_via == "direct"
+        assert module.num_statements > 10
+
+
+def test_what_is_not_installed_is_named(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "triton", None)
+    monkeypatch.setattr(sys, "argv", ["jit", "triton", "-o", str(tmp_path / "out")])
+    with pytest.raises(SystemExit, match="1"):
+        command.main()
+    assert "pip install triton" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_recipe_reads_what_the_command_writes(monkeypatch):
+    monkeypatch.setenv("GENERATED", "made")
+    sources = load_recipe("datasets/corpora/jit.toml").sources
+    assert [source.folder for source in sources] == ["$GENERATED/triton", "$GENERATED/numba"]

@@ -11,7 +11,6 @@ from tests.rooms import (
     ClassifierHead,
     CompileOptions,
     EncoderNetwork,
-    FileState,
     LabelledFiles,
     NgramModel,
     NumpyNetwork,
@@ -23,8 +22,8 @@ from tests.rooms import (
     load_embedding,
     program_encoder,
     program_head,
-    verify,
 )
+from tests.support.datasets import needs
 from tests.support.refuses import refuses
 
 GREATEST_DIVISOR = """
@@ -130,8 +129,7 @@ def test_what_can_not_be_classified_is_refused(untrained):
 
 @pytest.mark.full
 def test_real_programs_are_recognised():
-    if FileState.MISSING in verify("poj104").values():
-        pytest.skip("no local copy of the dataset poj104 (set NCC_DATA)")
+    needs("poj104")
     files = find_labelled_files(extracted("poj104", "poj104.tar.xz") / "poj104")
     rows = np.arange(0, len(files.paths), 950)
     few = LabelledFiles(tuple(files.paths[row] for row in rows.tolist()), files.label[rows], files.classes)

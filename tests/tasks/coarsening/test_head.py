@@ -1,6 +1,7 @@
 """The head of coarsening: what it learns, what it answers, and which parts don't fit; its files are the contract's."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tests.rooms import (
     read_module,
     save_coarsening_head,
 )
+from tests.support.text import FOLDER
 
 OPENCL = ncc.CompileOptions(language="opencl")
 STRAIGHT = b"__kernel void scale(__global float *x) { x[get_global_id(0)] *= 2.0f; }"
@@ -78,3 +80,16 @@ def test_it_says_the_same_of_published_ir_and_of_source(
         share = divergent_share(read_module(ir))
         answers = [shipped.speedups(share, device) for device in (*DEVICES, None)]
         assert [speedups.argmax() > 0 for speedups in answers] == [pays] * 5
+
+
+DECLARED = "declare i64 @_Z13get_global_idj(i32)\ndeclare i64 @_Z15get_global_sizej(i32)\n"
+OTHER = "define void @other() {\nentry:\n  ret void\n}\n"
+CASES = (FOLDER / "divergence.txt").read_text().split("\n=== ")[1:]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0] for case in CASES])
+def test_statements_that_not_all_threads_run_are_weighted_by_loops(case: str) -> None:
+    kernel, _, share = case.partition("\n")[2].partition("\n---\n")
+    module = read_module(f"{DECLARED}{OTHER}{kernel}\n".encode())
+    assert divergent_share(module, 0) == 0
+    assert divergent_share(module) == pytest.approx(float(Fraction(share.strip())))
