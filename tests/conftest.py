@@ -8,6 +8,7 @@ import os
 import random
 import runpy
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -191,6 +192,18 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
     return tiny_world(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder)
 
 
+@pytest.fixture(autouse=True)
+def _bundled_clang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names no compiler."""
+    monkeypatch.delenv("NCC_CLANG", raising=False)
+
+
+@pytest.fixture
+def sources() -> Path:
+    """Code in every language, which compiles, and some that must not."""
+    return Path(__file__).parent / "ir" / "frontend" / "sources"
+
+
 @pytest.fixture
 def killer(tmp_path: Path) -> Iterator[Killer]:
     """Kills commands; says at the end how often it did."""
@@ -205,3 +218,40 @@ def _interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+# ---- ranks, which meet in a file, so that no port is needed
+
+
+@pytest.fixture(scope="session")
+def environment() -> dict[str, str]:
+    """What processes of ranks need; on one machine they meet without a network."""
+    root = Path(__file__).parents[1]  # where benchmarks are, of which some ranks run parts
+    path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
+    values = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path}
+    if sys.platform == "linux":
+        values["GLOO_SOCKET_IFNAME"] = "lo"
+    return values
+
+
+@pytest.fixture(scope="session")
+def run_ranks(environment):
+    """Runs a script for each rank, with the rank as its first argument, and returns what each has saved, if any."""
+
+    def run(script: Path, world: int, folder: Path, *arguments: str) -> list[dict]:
+        logs = [folder / f"rank{rank}.txt" for rank in range(world)]
+        processes = [
+            start_prepared((script, rank, *arguments, folder), log, environment) for rank, log in enumerate(logs)
+        ]
+        try:
+            for process in processes:
+                process.join(240)
+        finally:
+            for process in processes:
+                process.kill()
+        messages = "\n".join(log.read_text() for log in logs if log.exists())
+        assert [process.exitcode for process in processes] == [0] * world, messages[-3000:]
+        saved = [folder / f"rank{rank}.pt" for rank in range(world)]
+        return [torch.load(path, weights_only=True) for path in saved if path.exists()]
+
+    return run

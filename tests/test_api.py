@@ -19,11 +19,6 @@ SOURCES = TESTS / "ir" / "frontend" / "sources"
 KERNELS = TESTS / "samples" / "two_kernels.cl"
 
 
-@pytest.fixture(autouse=True)
-def _bundled_clang(monkeypatch):
-    monkeypatch.delenv("NCC_CLANG", raising=False)
-
-
 @pytest.fixture(scope="module")
 def tree() -> EmbeddedModule:
     return ncc.embed(IR / "tree.clang22.ll")
@@ -169,33 +164,6 @@ def test_an_encoder_is_given_as_an_object_or_a_folder_wherever_one_is_used(tmp_p
         ncc.embed(path, encoder=turned, pooling="mean")
     with refuses(InputError, "the pooler has another encoder"):
         ncc.embed(path, encoder=turned, pooling=ncc.embed(path).pooler)
-
-
-HOSTILE = (
-    'define spir_kernel void @"<script>alert(1)</script>&\\0A"(ptr addrspace(1) %p) {\n'
-    "  store i32 0, ptr addrspace(1) %p\n  ret void\n}\n"
-)
-
-
-def test_notebooks_show_tables_in_which_names_are_escaped():
-    (answer,) = ncc.predict_device(HOSTILE)
-    curve, reason = answer.curve(), answer.explain()
-    (advice,) = ncc.predict_coarsening(HOSTILE)
-    code = ncc.embed(HOSTILE)
-    near = code.embedding.nearest("<%ID> = add i32 <b>hello</b>, <INT>")
-    for result in (answer, curve, reason, advice, code, ncc.build_graph(HOSTILE), ncc.classify(HOSTILE), near):
-        shown = result._repr_html_()
-        assert shown.startswith("<table>")
-        assert shown.endswith("</table>")
-        assert "<script" not in shown
-        assert "<b>hello" not in shown
-    for result in (answer, curve, reason, advice, code):
-        assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in result._repr_html_()
-    assert answer.verdict in answer._repr_html_()
-    assert (
-        "add i32 &lt;b&gt;hello&lt;/b&gt;, &lt;INT&gt; is not in the vocabulary; it backed off (operation) to"
-        in near._repr_html_()
-    )
 
 
 def test_names_of_cuda_are_demangled_for_people_and_kept_for_machines():

@@ -226,7 +226,8 @@ DEVICE: Changes = {
     "@device_head"),
 }
 NO_DEVICE: Refusals = {
-    "transfer": (-1,), "wgsize": (0, 1.5), "platform": ("intel",), "head": (NOWHERE, "@embedding"),
+    "transfer": (-1, "many", float("inf"), 1e30), "wgsize": (0, 1.5, 1e6, float("nan")), "platform": ("intel",),
+    "head": (NOWHERE, "@embedding"),
     **NO_LANGUAGE, **EMBEDDING,
 }
 SIZES: Changes = {"global_size": (1024, 65536)}
@@ -255,7 +256,7 @@ PER_INPUT = (
     Case(
         "predict_device", inputs=(KERNELS,),
         changes={**DEVICE, **SIZES},
-        refuses={**NO_DEVICE, "source": (CODE, NOWHERE), "transfer": (-1, "many"), "global_size": (-1, 0)},
+        refuses={**NO_DEVICE, "source": (CODE, NOWHERE), "global_size": (-1, 0)},
     ),
     Case(
         "predict_gpu", inputs=(CUDA,), settings=LAUNCH,

@@ -310,8 +310,19 @@ def test_names_stay_names_in_files(hostile, tmp_path):
     assert not [element for element in picture.iter() if element.tag.endswith(("img", "script"))]
     assert run_here("embed", hostile, "--level", "function", "-o", tmp_path / "out.csv").code == 0
     assert not re.search(r"(?m)(^|,)\"?=", (tmp_path / "out.csv").read_text(encoding="utf-8"))
-    for result in (ncc.embed(hostile), ncc.build_graph(hostile), *ncc.predict_device(hostile)):
-        assert "<img" not in result._repr_html_()
+
+
+def test_names_stay_names_in_notebooks(hostile):
+    (answer,), (advice,), code = ncc.predict_device(hostile), ncc.predict_coarsening(hostile), ncc.embed(hostile)
+    near = code.embedding.nearest("<%ID> = add i32 <b>hello</b>, <INT>")
+    of_kernels = (answer, answer.curve(), answer.explain(), advice)
+    for result in (*of_kernels, code, ncc.build_graph(hostile), ncc.classify(hostile), near):
+        shown = result._repr_html_()
+        assert shown.startswith("<table>") and shown.endswith("</table>")
+        assert "<img" not in shown and "<b>hello" not in shown
+    assert all("&lt;/script&gt;&lt;img" in result._repr_html_() for result in of_kernels)
+    assert answer.verdict in answer._repr_html_()
+    assert "add i32 &lt;b&gt;hello&lt;/b&gt;, &lt;INT&gt; is not in the vocabulary" in near._repr_html_()
 
 
 # ---- help

@@ -21,8 +21,7 @@ def _setting(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("NCC_CACHE", str(cache))
     monkeypatch.setenv("COLUMNS", "100")
-    for name in ("NCC_CLANG", "NCC_CUDA_PATH"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("NCC_CUDA_PATH", raising=False)
 
 
 @pytest.fixture

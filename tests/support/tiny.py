@@ -39,6 +39,27 @@ __global__ void work(int n, const float *x, float *y) {{
 CUDA_TIMES = (8, 64, 512, 4096)
 
 
+PLACES = {
+    "programs": "programs",  # two classes of 15 programs as IR, so that no compiler is needed
+    "sources": "sources",  # the same classes with a few programs in C, for what must compile
+    "functions": "functions.toml",  # a recipe of a file of C at three levels
+    "corpus": "corpus",  # counts of the programs
+    "embedding": "embedding",  # vectors of 8 numbers
+    "encoder": "encoder",  # a linear encoder of 8 numbers
+    "lstm_encoder": "lstm-encoder",  # an LSTM encoder of 8 numbers
+    "classifier": "classifier",  # tells the two classes apart
+    "cache": "cache",  # IR and programs, as read
+    "kernels": "kernels",  # eight kernels, k0.cl to k7.cl; the odd ones branch
+    "times": "kernels/times.csv",  # their times on two devices
+    "launches": "cuda/launches.csv",  # times of launches of four CUDA programs beside it
+    "device_head": "device-head",  # of the two devices
+    "gpu_head": "gpu-head",  # of an A100, as the table calls it
+    "index": "index",  # of the functions of the programs
+    "calibration": "calibration/calibration.json",  # of similarities between no functions in particular
+}
+"""What the world has → where it lies below its folder."""
+
+
 @dataclass(frozen=True)
 class Tiny:
     """Where everything lies; `make` makes it.
@@ -49,85 +70,10 @@ class Tiny:
 
     folder: Path
 
-    @property
-    def programs(self) -> Path:
-        """Two classes of 15 programs as IR, so that no compiler is needed."""
-        return self.folder / "programs"
-
-    @property
-    def sources(self) -> Path:
-        """The same classes with a few programs in C, for what must compile."""
-        return self.folder / "sources"
-
-    @property
-    def functions(self) -> Path:
-        """A recipe of a file of C at three levels."""
-        return self.folder / "functions.toml"
-
-    @property
-    def corpus(self) -> Path:
-        """Counts of the programs."""
-        return self.folder / "corpus"
-
-    @property
-    def embedding(self) -> Path:
-        """Vectors of 8 numbers."""
-        return self.folder / "embedding"
-
-    @property
-    def encoder(self) -> Path:
-        """A linear encoder of 8 numbers."""
-        return self.folder / "encoder"
-
-    @property
-    def lstm_encoder(self) -> Path:
-        """An LSTM encoder of 8 numbers."""
-        return self.folder / "lstm-encoder"
-
-    @property
-    def classifier(self) -> Path:
-        """Tells the two classes apart."""
-        return self.folder / "classifier"
-
-    @property
-    def cache(self) -> Path:
-        """IR and programs, as read."""
-        return self.folder / "cache"
-
-    @property
-    def kernels(self) -> Path:
-        """Eight kernels, ``k0.cl`` to ``k7.cl``; the odd ones branch."""
-        return self.folder / "kernels"
-
-    @property
-    def times(self) -> Path:
-        """Their times on two devices."""
-        return self.kernels / "times.csv"
-
-    @property
-    def launches(self) -> Path:
-        """Times of launches of four CUDA programs beside it."""
-        return self.folder / "cuda" / "launches.csv"
-
-    @property
-    def device_head(self) -> Path:
-        """Of the two devices."""
-        return self.folder / "device-head"
-
-    @property
-    def gpu_head(self) -> Path:
-        """Of an A100, as the table calls it."""
-        return self.folder / "gpu-head"
-
-    @property
-    def index(self) -> Path:
-        """Of the functions of the programs."""
-        return self.folder / "index"
-
-    @property
-    def calibration(self) -> Path:
-        """Of similarities between no functions in particular."""
-        return self.folder / "calibration" / "calibration.json"
+    def __getattr__(self, name: str) -> Path:
+        if name not in PLACES:
+            raise AttributeError(name)
+        return self.folder / PLACES[name]
 
     def use(self, patch: pytest.MonkeyPatch) -> None:
         """Has ncc cache in the world, and compile by the clang that it bundles."""

@@ -8,11 +8,6 @@ import pytest
 from tests.contract.cases import IR, KERNELS, SOURCES
 
 
-@pytest.fixture(autouse=True)
-def _bundled_clang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NCC_CLANG", raising=False)
-
-
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
     """A folder with one file of each kind, and one that is not code."""

@@ -15,7 +15,7 @@ import pytest
 
 import ncc
 from tests.contract.cases import IR, KERNELS
-from tests.fixtures.frontend import ENDLESS
+from tests.support.clangs import ENDLESS
 from tests.support.refuses import check_message
 from tests.support.verbs import run_here, start
 

@@ -1,4 +1,3 @@
-"""Sources that compile, and some that must not."""
+"""Where headers are precompiled."""
 
 from tests.fixtures.classification import headers  # noqa: F401
-from tests.fixtures.frontend import _bundled_clang, sources  # noqa: F401

@@ -10,17 +10,8 @@ import pytest
 
 from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_source, find_compiler
-from tests.support.clangs import CLANGS, installed
+from tests.support.clangs import CLANGS, ENDLESS, installed
 from tests.support.refuses import refuses
-
-# Instantiates templates without end in sight: each level doubles the work of the one above.
-ENDLESS = b"""
-template <int Depth, int Path> struct Tree {
-  enum { value = Tree<Depth - 1, 2 * Path>::value + Tree<Depth - 1, 2 * Path + 1>::value };
-};
-template <int Path> struct Tree<0, Path> { enum { value = 1 }; };
-int leaves = Tree<26, 1>::value;
-"""
 
 
 def script(tmp_path, text):
@@ -82,7 +73,7 @@ def test_a_compiler_that_fails_without_an_error_line(sources, tmp_path):
 def test_the_time_limit_stops_the_compiler():
     options = CompileOptions(language="c++", timeout_s=0.5)
     with refuses(CompileError, "0.5 seconds", "time limit", "command: "):
-        compile_source(ENDLESS, options)
+        compile_source(ENDLESS.encode(), options)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to look at processes")

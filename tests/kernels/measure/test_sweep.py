@@ -26,9 +26,11 @@ from tests.rooms import devices_read_times as read_times
 from tests.support.refuses import refuses
 
 
-def _measure(names, output, pocl, **options):
+def _measure(kernels, output, pocl, **options):
+    """Kernels by name, of the folder beside this file, or by path."""
     given = {"sizes": (1024, 4096), "wgsize": (64,), "measurement_time": 0.02, "timeout": 250, "device": pocl} | options
-    return ncc.measure_kernels([KERNELS / f"{name}.cl" for name in names], output, **given)
+    paths = [KERNELS / f"{kernel}.cl" if isinstance(kernel, str) else kernel for kernel in kernels]
+    return ncc.measure_kernels(paths, output, **given)
 
 
 def _reason(reasons, where):
@@ -142,8 +144,7 @@ def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
     for factor in ("2.0f", "3.0f"):
         path.write_text((KERNELS / "good.cl").read_text().replace("s *", f"{factor} * s *"))
         # 1,050 work-items in groups of 64 are 1,024, too
-        found = ncc.measure_kernels([path], tmp_path / "t.parquet", device=pocl, sizes=(1024, 1050), wgsize=(64,),
-                                measurement_time=0.02, timeout=250)  # fmt: skip
+        found = _measure([path], tmp_path / "t.parquet", pocl, sizes=(1024, 1050))
         assert found.num_rows == 2
     assert len(read_times(tmp_path / "t.parquet")) == 1
 
@@ -227,8 +228,7 @@ def test_kernels_of_one_name_are_measured_each(pocl, tmp_path):
         body = f"a[i] = a[i] * {factor}.5f" if factor else "(void)a"
         source = f"kernel void A(global float *a) {{ size_t i = get_global_id(0); {body}; }}\n"
         (tmp_path / f"{name}.cl").write_text(source)
-    found = ncc.measure_kernels([tmp_path], tmp_path / "t.parquet", device=pocl[:1], sizes=(1024,), wgsize=(64,),
-                                measurement_time=0.02, timeout=250)  # fmt: skip
+    found = _measure([tmp_path], tmp_path / "t.parquet", pocl[:1], sizes=(1024,))
     assert {row.kernel_file for row in load_rows(tmp_path / "t.parquet")} == {"a.cl", "b.cl"}
     assert found.failed == {f"c.cl: A on {pocl[0]}": "kernel A: writes no output"}
 
@@ -242,8 +242,7 @@ def test_a_size_that_can_not_be_costs_its_kernel(pocl, tmp_path, rule):
     )
     shutil.copy(KERNELS / "good.cl", tmp_path)
     told: list[str] = []
-    found = ncc.measure_kernels([tmp_path], tmp_path / "t.parquet", device=pocl[:1], sizes=(1024,), wgsize=(64,),
-                                measurement_time=0.02, timeout=250, progress=told.append)  # fmt: skip
+    found = _measure([tmp_path], tmp_path / "t.parquet", pocl[:1], sizes=(1024,), progress=told.append)
     assert found.num_rows == 1
     [(where, reason)] = found.failed.items()
     assert "bad.cl" in where
@@ -291,7 +290,6 @@ def test_what_a_kernel_prints_stays_inside(pocl, tmp_path, capfd):
     (tmp_path / "loud.cl").write_text(
         'kernel void loud(global float *a) { a[get_global_id(0)] *= 2; printf("\\x1b[2J loud"); }\n'
     )
-    found = ncc.measure_kernels([tmp_path], tmp_path / "t.parquet", device=pocl[:1], sizes=(64,), wgsize=(64,),
-                                measurement_time=0.02, timeout=250)  # fmt: skip
+    found = _measure([tmp_path], tmp_path / "t.parquet", pocl[:1], sizes=(64,))
     assert found.num_rows == 1
     assert "loud" not in "".join(capfd.readouterr())

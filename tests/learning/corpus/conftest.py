@@ -9,11 +9,6 @@ import pytest
 DATA = Path(__file__).parents[2] / "data" / "ir"
 
 
-@pytest.fixture(autouse=True)
-def _bundled_clang(monkeypatch):
-    monkeypatch.delenv("NCC_CLANG", raising=False)
-
-
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
     folder = tmp_path / "code"

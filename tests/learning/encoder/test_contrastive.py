@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from ncc.errors import InputError
-from tests.fixtures.ranks import environment, run_ranks  # noqa: F401
 from tests.rooms import (
     ContrastiveData,
     EncoderTraining,
@@ -45,7 +44,7 @@ def test_the_loss_is_that_of_its_definition():
     assert float(contrastive_loss(vectors, torch.tensor(label))) == pytest.approx(expected, rel=1e-5)
 
 
-def test_two_ranks_have_the_loss_gradient_and_weights_of_one(run_ranks, tmp_path):  # noqa: F811
+def test_two_ranks_have_the_loss_gradient_and_weights_of_one(run_ranks, tmp_path):
     alone = SAMPLE["run"]()
     for found in run_ranks(SCRIPT, 2, tmp_path, "2"):
         torch.testing.assert_close(found["loss"], alone["loss"], rtol=1e-12, atol=0)

@@ -25,7 +25,6 @@ BLOCKS = {page: blocks_of(text) for page, text in PAGES.items()}
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with the repository's samples, like a checkout, which the page's commands may fill."""
-    monkeypatch.delenv("NCC_CLANG", raising=False)
     for name in ("datasets", "cluster"):
         shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)

@@ -30,11 +30,6 @@ NESTED = """__kernel void nested(__global const float *a, __global float *b, con
 LOOP, QUERY, RETURN = 7, 2, 11
 
 
-@pytest.fixture(autouse=True)
-def _bundled_clang(monkeypatch):
-    monkeypatch.delenv("NCC_CLANG", raising=False)
-
-
 def _explain(source, **given):
     return [answer.explain() for answer in ncc.predict_device(source, **given)]
 

@@ -18,11 +18,6 @@ KERNELS = TESTS / "samples" / "two_kernels.cl"
 DATASETS = TESTS.parent / "datasets"
 
 
-@pytest.fixture(autouse=True)
-def _bundled_clang(monkeypatch):
-    monkeypatch.delenv("NCC_CLANG", raising=False)
-
-
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("given", [{}, {"transfer": 1e6}, {"wgsize": 64}, {"transfer": 0, "wgsize": 1}])
 def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(platform, given):
@@ -101,30 +96,10 @@ def test_debug_information_changes_no_answer():
     assert ncc.predict_device(ir) == ncc.predict_device(KERNELS)
 
 
-@pytest.mark.parametrize(
-    ("given", "noun"),
-    [
-        ({"transfer": -1.0}, "transfer is -1 bytes"),
-        ({"transfer": np.inf}, "transfer is inf bytes"),
-        ({"transfer": 1e30}, "transfer is 1e+30 bytes"),
-        ({"wgsize": float("nan")}, "wgsize is nan"),
-        ({"wgsize": 0}, "wgsize is 0"),
-        ({"wgsize": 1.5}, "wgsize is 1.5"),
-        ({"wgsize": 1e6}, "wgsize is 1e+06"),
-    ],
-)
-def test_inputs_that_can_not_be_are_refused(given, noun):
-    with refuses(InputError, noun):
-        ncc.predict_device(KERNELS, **given)
-
-
-def test_what_no_head_can_answer_is_refused():
-    with refuses(InputError, "dot.c", "kernel"):
-        ncc.predict_device(SOURCES / "dot.c")
+def test_a_head_of_another_embedding_or_platform_is_refused():
     head = load_device_head(platform="nvidia")
-    for platform_head in (head, None):
-        with refuses(InputError, "platform", "intel", "nvidia"):
-            ncc.predict_device(KERNELS, platform="intel", head=platform_head)
+    with refuses(InputError, "platform", "intel", "nvidia"):
+        ncc.predict_device(KERNELS, platform="intel", head=head)
     with refuses(AssetError, "embedding cafe"):
         ncc.predict_device(KERNELS, head=replace(head, embedding_id="cafe"))
 

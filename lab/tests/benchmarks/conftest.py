@@ -1,3 +1,0 @@
-"""Ranks that meet in a file."""
-
-from tests.fixtures.ranks import environment, run_ranks  # noqa: F401

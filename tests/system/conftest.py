@@ -1,3 +1,0 @@
-"""Sources that compile, and some that must not."""
-
-from tests.fixtures.frontend import _bundled_clang, sources  # noqa: F401
