@@ -69,7 +69,7 @@ class ClassPrediction(Summarized):
 
 
 def encode_program(modules: Sequence[Module], embedding: Embedding) -> tuple[list[EncodedProgram], float]:
-    """What a classifier reads of a program's modules, and the fraction of their statements that backed off."""
+    """Encode a program's modules for a classifier; return also the fraction of their statements that backed off."""
     views: list[EncodedProgram] = []
     num_unknown = 0.0
     for module in modules:

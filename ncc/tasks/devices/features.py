@@ -143,7 +143,7 @@ class KernelWork:
         return self._at_sizes[dimensions]
 
     def _fitting_run(self, items: float, dimensions: int) -> tuple[Execution, float]:
-        """Run the kernel on a number of data items, and return the side length at which accesses stay within them."""
+        """Run the kernel on `items` data items, and return the side length at which its accesses stay within them."""
         pointers = self._work.features()[FEATURE_NAMES.index("pointer_arguments")]
         num_bytes = _ITEM_BYTES / 2 * max(pointers, 1) * items
         side, tried = side_length(items, dimensions), list[tuple[Execution, float, float]]()
