@@ -15,7 +15,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
@@ -167,7 +167,7 @@ def main() -> None:
         for kind, cause in kinds.items():
             if cause and not (by_llvm and by_ncc):
                 causes[kind][cause].append(str(path.relative_to(options.folder)))
-    listed = {
+    listed: dict[str, list[dict[str, Any]]] = {
         kind: [
             {"cause": cause, "files": len(files), "examples": files[:EXAMPLES]}
             for cause, files in sorted(found.items(), key=lambda item: -len(item[1]))

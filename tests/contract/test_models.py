@@ -85,7 +85,9 @@ ALLOWED = {
 """What a damage makes of these fields is a value like any other: they are free."""
 READ = "read"
 ABSTRACTION = ("keep_callees", "keep_immediates", "max_struct_fields", "keep_casts")
-EXPERTS = {f"experts[0].source: {what}": READ for what in ("text", "long text")}
+EXPERTS = {f"experts[0].source: {what}": READ for what in ("text", "long text")} | {
+    "experts[0].names: one twice": READ  # kernels that several compilers compiled
+}
 KNOWN: Mapping[str, Mapping[str, str]] = {
     # an abstraction without settings is the default one; nothing but the vectors says how many numbers they have
     "embedding": {

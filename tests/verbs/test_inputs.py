@@ -70,25 +70,6 @@ def test_nothing_that_a_terminal_obeys_comes_out_of_a_file(tmp_path):
         assert (finished.err + finished.out).replace("\n", "").isprintable()
 
 
-@pytest.mark.parametrize("command", ["embed", "graph", "classify", "predict-device"])
-def test_an_answer_says_that_nothing_verified_types_that_disagree(tmp_path, command):
-    path = tmp_path / "bad.ll"
-    path.write_text("define spir_kernel i32 @f(ptr addrspace(1) %a) {\n  ret i64 0\n}\n")
-    finished = run_here(command, path)
-    warning = " ".join(finished.out.rpartition("caution ")[2].split())  # it is wrapped
-    assert finished.code == 0
-    check_message(warning, str(path), "line 2", "ret i64 0", "i32", "--verify")
-    finished = run_here(command, path, "--json")
-    assert finished.row["warning"] == warning
-    if command != "graph":
-        assert run_here(command, path, path, "--json", "--jobs", "2").out == 2 * finished.out
-    refused = run_here(command, path, "--verify")
-    assert refused.code == 1
-    check_message(refused.err, f"{path}:2:7", "i32")
-    path.write_text("define spir_kernel void @f(ptr addrspace(1) %a) {\n  ret void\n}\n")
-    assert "warning" not in run_here(command, path, "--verify", "--json").row
-
-
 # ---- over one input
 
 

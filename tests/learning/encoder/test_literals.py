@@ -15,7 +15,7 @@ from tests.support.text import rows
 ROOT = Path(__file__).parents[3]
 SOURCES, KERNELS = ROOT / "benchmarks" / "sources", ROOT / "ncc" / "kernels" / "measure" / "kernels"
 TYPES = '%struct.node.12 = type { i32 }\n%"class.std::__1::vector 3" = type { ptr }\n'
-ARGUMENTS = 'ptr %p, i32 %n, double %x, i64 %n.17.i, half %"h 5", ptr %11'
+ARGUMENTS = 'ptr %p, i32 %n, double %x, i64 %n.17.i, half %"h 5", ptr %11, i1 %c, <4 x i32> %v'
 
 
 def _hashes(*texts):
@@ -31,11 +31,13 @@ def _of(module: Module) -> list[list[int]]:
 
 def _literals(line: str, before: str = "") -> list[int]:
     """Literals of one statement of a function."""
-    text = f"{TYPES}{before}\ndefine void @f({ARGUMENTS}) {{\nentry:\n  {line}\n  ret void\n}}\n"
+    text = (
+        f"{TYPES}{before}\ndefine void @f({ARGUMENTS}) {{\nentry:\n  br label %body\nbody:\n  {line}\n  ret void\n}}\n"
+    )
     module = read_module(text.encode())
     assert module.read_via == "direct"
-    *_, header, found, end = _of(module)
-    assert header == end == []
+    *_, before_it, found, end = _of(module)
+    assert before_it == end == []
     return found
 
 
@@ -67,11 +69,11 @@ def test_names_of_the_library_count_whether_it_is_defined_here_or_not(function):
 def test_offsets_are_those_of_the_statements_that_were_asked_for():
     text = """declare i32 @puts(ptr)
 @s = constant [2 x i8] c"x\\00"
-define i32 @f(i32 %n) {
+define i32 @f(i32 %n, i1 %t) {
   %a = add i32 %n, 1
   %b = mul i32 %a, %n
   %c = call i32 @puts(ptr @s)
-  %d = select i1 %b, i32 2, i32 3
+  %d = select i1 %t, i32 2, i32 3
   ret i32 1
 }
 """
