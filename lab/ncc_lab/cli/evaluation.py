@@ -96,9 +96,6 @@ def evaluate_devmap(
     ] = "all",
     platform: Annotated[str, Words(metavar="amd|nvidia|all", help="Platforms to measure on.")] = "all",
     method: Methods = None,
-    network_seeds: Annotated[
-        int, Words(minimum=1, help="Runs of methods that train a recurrent network (a minute per fold).")
-    ] = 1,
     study: StudyOptions = Study(),
 ) -> None:
     """Evaluate device mapping under every protocol: controls, published methods and ours.

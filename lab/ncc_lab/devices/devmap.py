@@ -274,7 +274,6 @@ def evaluate_devmap(
     method: Sequence[str] | None = None,
     seeds: int = 5,
     seed: int = SEED,
-    network_seeds: int = 1,
     trees: int = NUM_TREES,
     jobs: int = 1,
     cache: str | Path | None = None,
@@ -290,9 +289,8 @@ def evaluate_devmap(
         protocol: "published", "kernel", "application", "suite", or "all".
         platform: "amd", "nvidia", or "all".
         method: Patterns of the names of methods to run, such as "opcode*"; default all.
-        seeds: Number of runs.
+        seeds: Number of runs; of methods that train a recurrent network, a minute a fold, there is one.
         seed: Of the first of them.
-        network_seeds: Number of runs of methods that train a recurrent network, a minute a fold.
         trees: Trees of the controls' forests.
         jobs: Folds run at a time, each with one thread.
         cache: Folder that keeps results of folds; default the user's cache.
@@ -325,13 +323,6 @@ def evaluate_devmap(
             if progress:
                 progress(f"{platform}, {line}")
 
-        comparisons.append(
-            compare(
-                *(task, chosen, protocols, numbers),
-                num_slow_seeds=network_seeds,
-                jobs=jobs,
-                cache=folder,
-                progress=tell,
-            )
-        )
+        found = compare(task, chosen, protocols, numbers, num_slow_seeds=1, jobs=jobs, cache=folder, progress=tell)
+        comparisons.append(found)
     return join(comparisons)
