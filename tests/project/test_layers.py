@@ -19,7 +19,6 @@ OVER_BUDGET = {
     "lab",
     "verbs",
     "tasks/devices",
-    "tasks/gpus",
     "tasks/coarsening",
     "kernels",
     "ir/inputs",

@@ -1,7 +1,5 @@
 """Wrong usage that only one verb knows, and what all commands print by."""
 
-import importlib
-import inspect
 import os
 import pty
 import re
@@ -10,7 +8,6 @@ import sys
 
 import pytest
 
-import ncc
 from tests.contract.cases import CUDA, KERNELS, SOURCES
 from tests.rooms import VectorFile, print_progress, report_crashes
 from tests.support.refuses import check_message
@@ -60,25 +57,6 @@ def test_wrong_usage_is_told_by_name_and_leaves_nothing(command, tiny: Tiny, tmp
     assert (finished.code, finished.out) == (2, "")
     check_message(finished.err, *WRONG[command])
     assert list(tmp_path.iterdir()) == []
-
-
-LAZY = [
-    name
-    for name in ncc.__all__
-    if getattr(getattr(ncc, name), "__wrapped__", None) and getattr(ncc, name).__module__.startswith("ncc.verbs")
-]
-
-
-@pytest.mark.parametrize("name", LAZY)
-def test_a_verb_and_the_function_that_it_calls_have_the_same_parameters(name):
-    verb = getattr(ncc, name)
-    module = next(cell.cell_contents for cell in verb.__closure__ if isinstance(cell.cell_contents, str))
-    function = inspect.signature(getattr(importlib.import_module(module), name))
-    declared = {name: (each.kind, each.default) for name, each in inspect.signature(verb).parameters.items()}
-    taken = {name: (each.kind, each.default) for name, each in function.parameters.items()}
-    passed_on = {name for name, (kind, _) in taken.items() if kind is inspect.Parameter.VAR_KEYWORD}
-    assert taken.items() - {(name, taken[name]) for name in passed_on} <= declared.items()
-    assert passed_on or taken.keys() == declared.keys()
 
 
 @pytest.mark.parametrize(
