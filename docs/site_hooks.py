@@ -65,7 +65,7 @@ PYTHON = {
     "gpus": ("Launch times and profiles", "GpuPrediction LaunchProfile load_gpu_head save_gpu_head"),
     "classes": ("Classes", "ClassPrediction load_classifier save_classifier"),
     "search": ("Search", "Index SearchResult Duplicates Calibration load_index load_calibration"),
-    "measurements": ("Measurements", "Device Measurements"),
+    "measurements": ("Measurements", "Device Measurements list_devices"),
     "training": ("Training", "EmbeddingConfig EncoderTraining ClassifierTraining load_counts"),
     "errors": (
         "Errors",

@@ -44,7 +44,7 @@ def predict_device(
         transfer: Bytes moved between host and device, such as 65536, 64KiB or 1GB.
         wgsize: Work-items per work-group.
         global_size: Work-items of the launch, such as 65536 or 64K. If only one of transfer and global size is set, the
-            other is derived from it: 4 bytes per work-item and pointer argument, copied both ways.
+            other follows: 4 bytes per work-item and pointer, copied both ways; fewer work-items if only these fit.
         platform: GPU to compare with the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default: nvidia, or the head's
             platform.
         head: Head, or its folder; default: the shipped one for the platform.

@@ -109,7 +109,7 @@ def search_command(
         min_statements: Minimum number of statements of a function in a group.
         output: Write an HTML page with the source.
         source: Show source side by side; default: only on a terminal.
-        root: Folder whose sources may be shown though they changed; default: only sources as they were indexed.
+        root: Show sources below this folder even if they changed; default: only sources as they were indexed.
     """
     from ncc.tasks.search.index import load_index
     from ncc.tasks.search.pages import similar_page

@@ -19,7 +19,7 @@ class CompileOptions:
         optimization: Optimization level, with or without "-O": 0, 1, 2, 3, s, z or fast.
         include_paths: Folders to search for headers.
         defines: Macros to define, "NAME" or "NAME=VALUE".
-        flags: Additional clang flags, passed last so that they win.
+        flags: Extra clang flags, passed last: they override earlier ones.
         language: Source language: "c", "c++", "opencl" or "cuda"; default: from the file extension.
         debug_lines: Keep line numbers in the IR (-gline-tables-only).
         timeout_s: Time limit for the compiler in seconds.

@@ -153,7 +153,10 @@ class Store:
     def open(cls, folder: Path) -> Self:
         """Open an index, whose files must be those of its card."""
         if not (folder / "index.json").exists():
-            raise InputFileError(f"{folder}: no index here; make one: ncc index FOLDER... -o {folder}")
+            hint = (
+                "expected ncc search INDEX QUERY" if folder.is_file() else f"make one: ncc index FOLDER... -o {folder}"
+            )
+            raise InputFileError(f"{folder}: no index here; {hint}")
         about = read_json(folder / "index.json", FORMAT_VERSION)
         try:
             card = convert({name: value for name, value in about.items() if name != "format_version"}, IndexCard)
