@@ -6,17 +6,8 @@ from typing import Any
 import numpy as np
 
 import ncc
-from tests.rooms import (
-    KernelFeatures,
-    KernelWork,
-    code_columns,
-    divergent_share,
-    load_inputs,
-    load_kernel_ir,
-    read_module,
-)
+from tests.rooms import KernelWork, code_columns, divergent_share, load_kernel_ir, read_module, suite_launches
 from tests.rooms import coarsening_load_samples as load_coarsening
-from tests.rooms import devices_load_samples as load_devmap
 
 _KERNELS = Path(ncc.__file__).parent / "kernels" / "measure" / "kernels"
 
@@ -41,11 +32,10 @@ def kernel_columns(path: str, name: str | None = None) -> dict[str, Any]:
 
 
 def devmap_code(platform: str) -> tuple[list[str], np.ndarray]:
-    """Kernels of the published table and columns of their code, each kernel once."""
-    samples = load_devmap(platform)  # type: ignore[arg-type]
-    inputs: KernelFeatures = load_inputs(samples, ncc.load_embedding())
-    names, first = np.unique(samples.benchmark, return_index=True)
-    return names.tolist(), code_columns(inputs)[first]
+    """Kernels of the published table and columns of their code, each code once."""
+    table, features = suite_launches(platform, ncc.load_embedding())  # type: ignore[arg-type]
+    code, first = np.unique(code_columns(features), axis=0, return_index=True)
+    return table.kernel[first].tolist(), code
 
 
 def shipped_code(platform: str) -> tuple[list[str], np.ndarray]:
