@@ -30,9 +30,14 @@ from ncc.system.files.text import MAX_BYTES
 _MAX_WGSIZE = 1 << 16
 _ITEM_BYTES = 8.0
 """Bytes moved for each work-item and pointer argument: four there, four back."""
-_MAX_EXCESS, _MAX_GROWTH, _MIN_GROWTH, _MAX_TRIES = 0.1, 3.0, 0.5, 6
-"""Log of the factor by which accesses may reach beyond the data, such as a border; powers of the side length by which
-what they reach grows, and launches that are tried until it fits."""
+_MAX_EXCESS = 0.1
+"""Log of the factor by which accesses may reach beyond the data: a border around it is no reason for a shorter side."""
+_MIN_GROWTH, _MAX_GROWTH = 0.5, 3.0
+"""Power of the side length by which the bytes that a kernel reaches grow: a volume's grow with the third."""
+_MIN_ITEMS_GROWTH = 1 / 6
+"""Least power of the data by which work-items grow, where the data follow from the work-items."""
+_MAX_TRIES = 6
+"""Launches that are run until one fits the data; a secant needs three if what is reached grows by one power."""
 _DATA_ITEMS = (2.0**12, 2.0**20)
 """Sizes of the two launches at which work is counted."""
 _BLOCKS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
@@ -115,6 +120,7 @@ class KernelWork:
         self._statements = reachable_statements(module, function)
         self._integers = integer_arguments(module, function)
         self._work = count_work(module, function)
+        self._item_bytes = _ITEM_BYTES * max(self._work.features()[FEATURE_NAMES.index("pointer_arguments")], 1)
         self._at_sizes: dict[int, list[tuple[Work, float]]] = {}
 
     def features(self, vectors: NDArray[np.floating], excluding: Collection[int] = ()) -> KernelFeatures:
@@ -144,8 +150,7 @@ class KernelWork:
 
     def _fitting_run(self, items: float, dimensions: int) -> tuple[Execution, float]:
         """Run the kernel on `items` data items, and return the side length at which its accesses stay within them."""
-        pointers = self._work.features()[FEATURE_NAMES.index("pointer_arguments")]
-        num_bytes = _ITEM_BYTES / 2 * max(pointers, 1) * items
+        num_bytes = self._item_bytes / 2 * items
         side, tried = side_length(items, dimensions), list[tuple[Execution, float, float]]()
         while True:
             run = self._run(int(side), dimensions)
@@ -235,7 +240,7 @@ def data_items(features: KernelFeatures, sizes: Floats) -> Floats:
     transfer, _, items = sizes.T
     small, large = features.items.T
     low, high = np.log(_DATA_ITEMS)
-    growth = np.maximum((large - small) / (high - low), _MIN_GROWTH / _MAX_GROWTH)
+    growth = np.maximum((large - small) / (high - low), _MIN_ITEMS_GROWTH)
     by_items = np.exp(np.clip(low + (np.log(items) - small) / growth, 0, 80))
     return np.where(np.isfinite(items), by_items, np.maximum(transfer / features.item_bytes, 1))
 

@@ -262,13 +262,15 @@ def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Mode
     columns, held_out = samples.columns, cross_validate(samples, kind, seed)
     kernels = FoldPrediction.joined(held_out.kernels)
     both = FoldPrediction.joined([*held_out.kernels, *held_out.suites])
-    _, first = np.unique(columns[:, CODE], axis=0, return_index=True)  # a kernel's code depends on its compiler
+    names = samples.table.groups("kernel")
+    kernel = np.unique(names, return_inverse=True)[1]  # whose code depends on its compiler
+    _, first = np.unique(np.column_stack([kernel, columns[:, CODE]]), axis=0, return_index=True)
     familiar = _in_domain_radius(kernels, both)
     farthest = float(np.median(FoldPrediction.joined(held_out.suites).distance)) if held_out.suites else 0.0
     return Expert(
         source=source,
         model=samples.fit(kind, slice(None), seed),
-        names=tuple(name.rpartition("/")[2] for name in samples.table.groups("kernel")[first].tolist()),
+        names=tuple(name.rpartition("/")[2] for name in names[first].tolist()),
         code=columns[first, CODE],
         low=columns[:, :3].min(axis=0),
         high=columns[:, :3].max(axis=0),

@@ -130,8 +130,9 @@ def build_index(
         shards = [_Shard(fresh[i : i + SHARD_FILES], parts / f"{i:08d}", options.timeout_s, *how) for i in starts]
         pool.run(shards, progress)
         with writing(folder, card) as writer:
-            for row, rows in kept.values() if old else ():
-                writer.add(row, map(old.function, rows), old.vectors[rows.start : rows.stop])  # type: ignore[union-attr]
+            if old:
+                for row, rows in kept.values():
+                    writer.add(row, map(old.function, rows), old.vectors[rows.start : rows.stop])
             for file, (functions, reason) in chain.from_iterable(shard.load() for shard in shards):
                 read = functions or _FileFunctions([], {}, b"")
                 if reason:
