@@ -80,11 +80,12 @@ def reached_bytes(execution: Execution) -> dict[int, float]:
     module, reached = execution.module, defaultdict[int, float](float)
     spaces, strides = argument_spaces(module, execution.function), np.zeros(module.num_nodes + 1)
     for block, times in execution.times.items():
-        for access in (access for inst in execution.blocks[block] for access in accesses_of(inst, strides, spaces)):
-            argument, offset = execution.offsets.get(access.pointer, (-1, times))
-            offset = offset[(times > 0) & np.isfinite(offset)]
-            if argument >= 0 and access.space == "global" and len(offset):
-                reached[argument] = max(reached[argument], float(offset.max()) + access.num_bytes)
+        for inst in execution.blocks[block]:
+            for access in accesses_of(inst, strides, spaces):
+                argument, offset = execution.offsets.get(access.pointer, (-1, times))
+                offset = offset[(times > 0) & np.isfinite(offset)]
+                if argument >= 0 and access.space == "global" and len(offset):
+                    reached[argument] = max(reached[argument], float(offset.max()) + access.num_bytes)
     return dict(reached)
 
 

@@ -49,10 +49,10 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _saved(
+def _save_head(
     head: _Head, output: PathLike | None, card: dict[str, Any] | None, save: Callable[[_Head, Path], None]
 ) -> _Head:
-    """A head that was trained, with what its card should also say, written if a folder is given."""
+    """Add fields to a head's card, and save the head if a folder is given."""
     head.card.update(card or {})
     if output is not None:
         save(head, Path(output))
@@ -301,7 +301,7 @@ def train_devmap(
 
     check_folder(output)
     head = fit_head([Path(table) for table in tables], platform, model, embedding, seed, data, progress)
-    return _saved(head, output, card, save_device_head)
+    return _save_head(head, output, card, save_device_head)
 
 
 @verb(show=card_answer)
@@ -338,7 +338,7 @@ def train_coarsening(
     from ncc.tasks.coarsening.train import fit_head
 
     check_folder(output)
-    return _saved(fit_head(model, embedding, seed, data), output, card, save_coarsening_head)
+    return _save_head(fit_head(model, embedding, seed, data), output, card, save_coarsening_head)
 
 
 @verb(show=card_answer)
@@ -383,7 +383,7 @@ def train_gpu(
         if not base.is_dir():
             raise InputError(f"{base}: no such folder")
         launches = measured_launches(read_launches(table), base, spec, options, progress)
-    return _saved(fit_gpus(launches, spec.name, seed=seed), output, card, save_gpu_head)
+    return _save_head(fit_gpus(launches, spec.name, seed=seed), output, card, save_gpu_head)
 
 
 @verb(show=card_answer, resumes=True)
@@ -461,7 +461,7 @@ def train_classifier(
         )
         if head:
             head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
-            _saved(head, output, card, save_classifier)
+            _save_head(head, output, card, save_classifier)
             if checkpoint:
                 checkpoint.unlink(missing_ok=True)
     return head

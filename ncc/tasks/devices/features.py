@@ -2,7 +2,7 @@
 
 Sizes, numbers of threads and arguments are assumed to grow together, as in most host programs: an integer argument is
 the side length of the data, which has as many dimensions as those in which the kernel asks for its index, or more if
-its accesses would else reach beyond the data.
+its accesses would otherwise reach beyond the data.
 """
 
 import math
