@@ -6,7 +6,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 import click
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
 def print_message(message: str) -> None:
     """Print a message to stderr, if that can be written."""
-    with suppress(OSError):
+    try:
         print(escape_control(message), file=sys.stderr, flush=True)
+    except OSError:  # what is left in its buffer would fail again when Python ends
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - to the end
 
 
 def exit_with_error(message: str, *, code: int = 1) -> NoReturn:

@@ -158,9 +158,9 @@ def _poll(stream: IO[bytes] | int | None, event: int, timeout_s: float) -> bool:
 
 
 def python_command(code: str) -> list[str]:
-    """Return the command that runs code in another interpreter with the same path of modules."""
+    """Return the command that runs code in another interpreter, with the same path of modules and without buffers."""
     path = [entry or str(Path.cwd()) for entry in sys.path]
-    return [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {path!r}; {code}"]
+    return [sys.executable, "-u", "-P", "-c", f"import sys; sys.path[:] = {path!r}; {code}"]
 
 
 def signal_name(returncode: int) -> str | None:
