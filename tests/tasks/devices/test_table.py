@@ -204,7 +204,7 @@ def test_deep_schemas_and_damage_are_refused(folder):
         kind = pyarrow.struct([("a", kind)])
     path = folder / "t.parquet"
     pyarrow.parquet.write_table(pyarrow.schema([("a", kind)]).empty_table(), path, store_schema=False)
-    with refuses(DataError, path, "can't be read as a table"):
+    with refuses(DataError, path):
         read_times(path)
     write_times(path, ROWS)
     content = path.read_bytes()
