@@ -10,7 +10,7 @@ _HOMES = {
     "ncc_lab.programs.classify": ("classification", "evaluate_classification"),
     "ncc_lab.programs.robustness": ("evaluate_classifier",),
     "ncc_lab.coarsening.coarsening": ("evaluate_coarsening", "thread_coarsening"),
-    "ncc_lab.comparison": ("Comparison", "Result", "audit", "compare", "join", "write_report"),
+    "ncc_lab.comparison": ("Comparison", "Result", "audit", "compare", "join"),
     "ncc_lab.controls": ("constant", "majority", "sklearn_method"),
     "ncc_lab.devices.devmap": ("device_mapping", "evaluate_devmap"),
     "ncc_lab.embedding.coverage": ("evaluate_coverage",),

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
-from ncc.system.files.writing import write_output
-from ncc_lab.figures import SEED, Estimate, estimate, show
+from ncc_lab.figures import SEED, Estimate, estimate, show, table
 from ncc_lab.frame import Cell, Kind, Method, S, Task, name_cells, run_cells
-from ncc_lab.tables import Picture, Table, Tabular, page
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -170,7 +168,7 @@ def audit(task: Task[Any], protocol: str, folds: Sequence[Split], seed: int = SE
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Tabular):
+class Comparison:
     """All that was run, for machines and for people.
 
     Attributes:
@@ -250,41 +248,18 @@ class Comparison(Tabular):
             for place, results in self._by_protocol().items()
         }
 
-    def to_page(self, about: Mapping[str, Any]) -> str:
-        """Return a report as one HTML document that needs no other file.
-
-        Args:
-            about: What is known of the run: command, versions, hardware.
-
-        Raises:
-            InputError: There are no results.
-        """
-        from ncc_lab.plots import draw_comparison
-
-        if not self.results:
-            raise InputError("expected at least one score to report, found none")
-        titles = {name: one.title for result in self.results for name, one in result.task.protocols.items()}
-        notes = [f"{name}: {title}." for name, title in titles.items()]
-        pictures: dict[str, Picture] = {}
-        for platform in dict.fromkeys(result.task.platform for result in self.results):
-            chosen = [result for result in self.results if result.task.platform == platform]
-            drawn = draw_comparison(chosen)
-            pictures |= {", ".join(filter(None, (title, platform))): one for title, one in drawn.items()}
-        return page(self.results[0].task.title, [_HOW_TO_READ, *notes, *self.parts()], pictures, about)
-
-    def parts(self) -> list[Table | str]:
-        """A table for each protocol, and what the protocols let through."""
-        tables: list[Table | str] = [_score_table(place, some) for place, some in self._by_protocol().items()]
+    def to_text(self) -> str:
+        """Return a table for each protocol, and what the protocols let through."""
+        tables = [_score_table(place, some) for place, some in self._by_protocol().items()]
         shared = [name for name in self.leakage.columns if name.startswith("shared_")]
         if shared:
             frame = self.leakage
-            fractions = frame[shared].astype(float).div(frame.num_test_rows, axis=0)
-            texts = fractions.map(lambda one: show(one, unit="%")).rename(
-                columns=lambda name: name.removeprefix("shared_")
-            )
-            texts.index = [" on ".join(filter(None, pair)) for pair in zip(frame.protocol, frame.platform, strict=True)]
-            tables.append(Table("Test rows that share with a training row their …", texts))
-        return tables
+            places = [" on ".join(filter(None, pair)) for pair in zip(frame.protocol, frame.platform, strict=True)]
+            fractions = frame[shared].astype(float).div(frame.num_test_rows, axis=0).to_numpy().tolist()
+            rows = {place: [show(one, unit="%") for one in row] for place, row in zip(places, fractions, strict=True)}
+            names = [name.removeprefix("shared_") for name in shared]
+            tables.append(table("Test rows that share with a training row their …", rows, names))
+        return "\n\n".join(tables)
 
     def _by_protocol(self) -> dict[str, list[Result]]:
         places: dict[str, list[Result]] = {}
@@ -299,14 +274,6 @@ class Comparison(Tabular):
         chosen = (self.leakage.protocol == result.protocol) & (self.leakage.platform == result.task.platform)
         (row,) = self.leakage[chosen].astype(object).to_dict("records")
         return {str(name): None if pd.isna(value) else value for name, value in row.items()}
-
-
-_HOW_TO_READ = (
-    "Every method predicted rows that it had not seen. Controls know too little to answer well; a method that learns "
-    "from code has shown something only where it beats all of them under the same protocol. In brackets stands the 95% "
-    "interval of a figure: how far it could be off because of which groups happen to be in the table. A star marks the "
-    "best of a column; where intervals overlap widely, it means little. No run is left out."
-)
 
 
 def _described(result: Result) -> dict[str, Any]:
@@ -329,7 +296,7 @@ def _plain(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
     return {**values, "intervals": intervals}
 
 
-def _score_table(place: str, results: Sequence[Result]) -> Table:
+def _score_table(place: str, results: Sequence[Result]) -> str:
     task, rows = results[0].task, [*results, results[0].oracle]
     columns: dict[str, list[str]] = {"kind": [str(one.kind) if one.seeds else "" for one in rows]}
     for name, figure in task.figures.items():
@@ -349,19 +316,5 @@ def _score_table(place: str, results: Sequence[Result]) -> Table:
     columns["seconds"] = [f"{one.seconds:.0f}" if one.seeds else "" for one in rows]
     hold_out = task.protocols[results[0].protocol]
     caption = f"{place}: {hold_out.title}; {len(results[0].rows)} rows, intervals over {hold_out.unit}s"
-    return Table(caption, pd.DataFrame(columns, index=pd.Index([one.method for one in rows], name="method")))
-
-
-def write_report(result: Comparison, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
-    """Write a self-contained page with tables and pictures of a comparison.
-
-    Args:
-        result: From a verb that compares methods, such as `evaluate_devmap`.
-        path: Path of the .html file.
-        about: What was run, such as command, hardware and versions.
-
-    Raises:
-        InputError: There is nothing to report.
-        OutputError: The file can't be written.
-    """
-    write_output(Path(path), result.to_page(about or {}).encode())
+    cells = zip(*columns.values(), strict=True)
+    return table(caption, dict(zip([one.method for one in rows], cells, strict=True)), list(columns))

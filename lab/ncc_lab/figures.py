@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Bools, Floats, Ints
+from ncc.system.files.text import align_columns, escape_control
 
 Columns = Mapping[str, NDArray[Any]]
 """What is known of each row, by name, (n,) each."""
@@ -99,6 +100,13 @@ def show(
     if low is None or high is None:
         return text
     return f"{text} ({factor * low:,.{places}f}–{factor * high:,.{places}f})"
+
+
+def table(caption: str, rows: Mapping[str, Sequence[str]], columns: Sequence[str]) -> str:
+    """Return texts in columns, below a caption and the columns' names; rows begin with their names."""
+    lines = [["", *columns], *([name, *cells] for name, cells in rows.items())]
+    printable = [[escape_control(cell, lines=False) for cell in line] for line in lines]
+    return "\n".join([caption, *align_columns(printable, left={0})])
 
 
 def mean(column: str, unit: str = "%", places: int = 1, *, is_better_high: bool | None = True) -> Figure:

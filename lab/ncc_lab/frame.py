@@ -103,7 +103,6 @@ class Task(Generic[S]):
     """Samples, and how predictions for them are tested and measured.
 
     Attributes:
-        title: Of pages.
         samples: The n samples.
         protocols: Name → protocol.
         terms: From the table, rows and what is predicted for them, (m, k), to the columns that figures read. It
@@ -118,7 +117,6 @@ class Task(Generic[S]):
         notes: More for JSON, such as how many samples there were.
     """
 
-    title: str
     samples: S
     protocols: Mapping[str, HoldOut]
     terms: Callable[[S, Ints, Floats], dict[str, NDArray[Any]]]

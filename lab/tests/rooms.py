@@ -50,9 +50,8 @@ from ncc_lab.retrieval.programs import compare_retrieval
 from ncc_lab.scaling.plan import PlannedRun, Setting, SweepConfig
 from ncc_lab.scaling.prediction import LINKS, Step, predict_scaling, step_seconds
 from ncc_lab.scaling.programs import ProgramSource
-from ncc_lab.scaling.report import sweep_parts
+from ncc_lab.scaling.report import sweep_text
 from ncc_lab.scaling.runs import PHASES, EpochEnd, Measured, RunResult, start_run, worker_command
 from ncc_lab.scaling.scores import Spread, break_even, score_settings
 from ncc_lab.scaling.sweep import ScalingSweep, run_sweep
-from ncc_lab.tables import text_of
 from ncc_lab.vectors.inst2vec import load_inst2vec, modernize_statement

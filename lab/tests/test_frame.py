@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 
-import ncc_lab
 from lab.tests.rooms import mean
 from ncc.errors import InputError, NccError
 from ncc_lab import Comparison, HoldOut, Method, Subset, Task, compare
@@ -73,7 +72,6 @@ def terms(samples: Numbers, rows: np.ndarray, predicted: np.ndarray) -> dict[str
 def task_of(samples: Numbers, folds: tuple[Split, ...] | None = None, **more: Any) -> Task[Numbers]:
     splits = folds or thirds(len(samples))
     return Task(
-        title="Numbers",
         samples=samples,
         protocols={"thirds": HoldOut("every third row", lambda _seed: splits, "pair", np.arange(len(samples)) // 2)},
         terms=terms,
@@ -338,16 +336,3 @@ def test_text_is_plain_and_marks_the_best(found: Comparison) -> None:
     assert sum("★" in line for line in lines) == 1
     assert "\x00" not in found.to_text()
     assert any(line.startswith("perfect choice") for line in lines)
-
-
-def test_a_page_needs_nothing_else_and_escapes_names(found: Comparison, tmp_path: Path) -> None:
-    ncc_lab.write_report(found, tmp_path / "page.html", about={"command": "ncc evaluate <numbers>"})
-    page = (tmp_path / "page.html").read_text()
-    assert "default-src 'none'" in page
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
-    assert "ncc evaluate &lt;numbers&gt;" in page
-    assert 'src="data:image/svg+xml;base64,' in page
-    assert "\x00" not in page
-    assert page == found.to_page({"command": "ncc evaluate <numbers>"})
-    assert "<table>" in found._repr_html_()

@@ -62,7 +62,7 @@ def evaluate_embedding(
     scores = ncc_lab.evaluate_embedding(table, k=k)
     if plot:
         ncc_lab.draw_embedding(table, plot=plot)
-    files.show({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.parts(), scores.to_card)
+    files.show({"num_words": len(table.vocabulary), **scores.to_dict()}, scores.to_text(), scores.to_card)
 
 
 @command()
@@ -83,7 +83,7 @@ def evaluate_coverage(
     coverage = ncc_lab.evaluate_coverage(inputs, embedding=table, misses=misses, options=options)
     for reason in coverage.failures.values():
         print_message(f"ncc: {reason}")
-    files.show({"num_words": len(table.vocabulary), **coverage.to_dict()}, [coverage.to_text()])
+    files.show({"num_words": len(table.vocabulary), **coverage.to_dict()}, coverage.to_text())
     if coverage.failures:
         raise click.exceptions.Exit(1)
 
@@ -155,7 +155,7 @@ def evaluate_classify(
     import ncc
     import ncc_lab
 
-    study.check(study.report)
+    study.check()
     if clang and not head:
         raise InputError("--clang goes with --head")
     where: dict[str, Any] = {"folder": folder, "levels": split_list(levels), "programs": programs, "options": options}
@@ -163,7 +163,7 @@ def evaluate_classify(
     if head:
         where |= {name: study.how[name] for name in ("data", "jobs")}
         table = ncc_lab.evaluate_classifier(ncc.load_classifier(head), clang=clang, **where, progress=print_progress())
-        study.show(table.to_dict(), table.parts())
+        study.show(table.to_dict(), table.to_text())
         return
     own = {"classes": classes, "protocol": protocol, "method": method, "per_class": per_class, "epochs": epochs}
     study.compare(ncc_lab.evaluate_classification, **own, **where)
@@ -202,7 +202,7 @@ def evaluate_retrieval(
 
     files.check()
     found = ncc_lab.evaluate_retrieval(**given, progress=print_progress())
-    files.show(found.to_dict(), found.parts(), found.to_card)
+    files.show(found.to_dict(), found.to_text(), found.to_card)
 
 
 @command()
@@ -232,7 +232,7 @@ def evaluate_functions(
 
     files.check()
     found = ncc_lab.evaluate_functions(**given, progress=print_progress())
-    files.show(found.to_dict(), found.parts(), found.to_card)
+    files.show(found.to_dict(), found.to_text(), found.to_card)
 
 
 @command()
@@ -263,7 +263,7 @@ def evaluate_gpu(
                 if isinstance(one, dict)
             )
             lines.append(f"{name}, {way}: {', '.join(texts)}")
-    files.show({"methods": found}, lines, lambda: found.get("ncc", found))
+    files.show({"methods": found}, "\n\n".join(lines), lambda: found.get("ncc", found))
 
 
 @command()
@@ -303,7 +303,7 @@ def evaluate_times(
     if output:
         _add(before, platform, found)
         write_output(output, (json.dumps(before, indent=1, ensure_ascii=False) + "\n").encode())
-    files.show({"platform": platform, "protocols": found}, lines)
+    files.show({"platform": platform, "protocols": found}, "\n\n".join(lines))
 
 
 def _read(path: Path | None) -> dict[str, Any]:

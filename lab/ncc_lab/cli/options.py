@@ -1,10 +1,10 @@
 """Options that the lab's commands share: what is compared, how methods are run, and where the figures go."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from ncc.cli.printing import print_answer, print_progress
 from ncc.errors import AssetError, InputError
@@ -12,9 +12,6 @@ from ncc.system.files.provenance import command_line
 from ncc.system.files.writing import check_writable, folder_lock, write_atomically, write_output
 from ncc.verbs.types import Words
 from ncc_lab.environment import environment
-
-if TYPE_CHECKING:
-    from ncc_lab.tables import Table
 
 _CARDS = ("head.json", "embedding.json", "encoder.json")
 
@@ -36,18 +33,12 @@ Levels = Annotated[str, Words(metavar="LEVELS", help="Optimization levels to com
 ProgramsCache = Annotated[
     Path, Words(metavar="FOLDER", help="Where to cache parsed programs; default: the user's cache.")
 ]
-ReportFile = Annotated[Path, Words(metavar="FILE.html", help="Write a report with pictures.")]
 Compilers = Annotated[int, Words(minimum=1, help="Files to compile in parallel.")]
 
 
 def split_list(words: str) -> tuple[str, ...]:
     """From "a,b" to its parts, each once."""
     return tuple(dict.fromkeys(word.strip() for word in words.split(",")))
-
-
-def provenance() -> dict[str, Any]:
-    """The command that runs, hardware and versions."""
-    return {"command": command_line(), **environment()}
 
 
 def card_of(folder: Path) -> Path:
@@ -92,21 +83,14 @@ class Figures:
         if self.into:
             card_of(self.into)
 
-    def show(
-        self,
-        figures: dict[str, Any],
-        shown: "Sequence[Table | str]",
-        scores: Callable[[], dict[str, Any]] | None = None,
-    ) -> None:
+    def show(self, figures: dict[str, Any], text: str, scores: Callable[[], dict[str, Any]] | None = None) -> None:
         """Print figures for people or machines, write them with their command and environment, and add to a card."""
-        from ncc_lab.tables import text_of
-
         if self.into:
             add_scores(self.into, scores() if scores else figures)
-        figures = {**provenance(), **figures}
+        figures = {"command": command_line(), **environment(), **figures}
         if self.output:
             write_output(self.output, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
-        print_answer(figures if self.as_json else text_of(shown))
+        print_answer(figures if self.as_json else text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +105,6 @@ class Study(Figures):
         cache: Where to cache results of folds; default: the user's cache.
         no_cache: Run every fold, without the cache.
         data: Folder of the datasets; default: NCC_DATA, then the cache.
-        report: Write a report with pictures.
     """
 
     seeds: Annotated[int, Words(minimum=1)] = 5
@@ -131,23 +114,18 @@ class Study(Figures):
     cache: Annotated[Path, Words(metavar="FOLDER")] | None = None
     no_cache: bool = False
     data: DataFolder | None = None
-    report: ReportFile | None = None
 
     @property
     def how(self) -> dict[str, Any]:
         """How methods are run."""
-        figures = {"report", *(field.name for field in fields(Figures))}
+        figures = {field.name for field in fields(Figures)}
         return {name: value for name, value in vars(self).items() if name not in figures}
 
     def compare(self, measure: Callable[..., Any], **own: Any) -> None:
-        """Measure, write the report and show the figures."""
-        import ncc_lab
-
-        self.check(self.report)
+        """Measure and show the figures."""
+        self.check()
         scores = measure(**own, **self.how, progress=print_progress())
-        if self.report:
-            ncc_lab.write_report(scores, self.report, about=provenance())
-        self.show(scores.to_dict(), scores.parts(), scores.to_card)
+        self.show(scores.to_dict(), scores.to_text(), scores.to_card)
 
 
 def _options(kind: type, *names: str) -> Words:

@@ -72,7 +72,7 @@ def bench_scaling(
     """
     given = {name: value for name, value in locals().items() if name != "files"}
     import ncc_lab
-    from ncc_lab.scaling.report import sweep_parts
+    from ncc_lab.scaling.report import sweep_text
 
     files.check()
     given |= {"strategy": split_list(strategy), "compression": split_list(compression), "levels": split_list(levels)}
@@ -84,6 +84,6 @@ def bench_scaling(
             raise InputError(f"{option} is {given[name]!r}; expected whole numbers with commas between them") from error
     config = ncc_lab.SweepConfig(**{one.name: given.pop(one.name) for one in fields(ncc_lab.SweepConfig)})
     sweep = ncc_lab.bench_scaling(config, **given, progress=print_progress(0))
-    files.show(sweep.to_dict(), sweep_parts(sweep))
+    files.show(sweep.to_dict(), sweep_text(sweep))
     if sweep.num_failed:
         raise click.exceptions.Exit(1)

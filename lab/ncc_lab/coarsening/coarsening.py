@@ -63,7 +63,6 @@ def thread_coarsening(
         return HoldOut(_TITLES[name], lambda _seed: folds, UNITS[name], samples.groups(UNITS[name]))
 
     return Task(
-        title="Thread coarsening: every method under every protocol",
         samples=samples,
         protocols={name: hold_out(name) for name in protocols},
         terms=terms,

@@ -90,7 +90,6 @@ def device_mapping(samples: DeviceMappingSamples, ir: Sequence[bytes] | None = N
         "suite": samples.suite,
     }
     return Task(
-        title="Device mapping: every method under every protocol",
         samples=samples,
         protocols={name: hold_out(name, unit) for name, unit in UNITS.items()},
         terms=terms,

@@ -18,8 +18,7 @@ from ncc.learning.embedding.backoff import opcode_of
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, l2_normalize, load_embedding
 from ncc_lab.embedding.questions import QuestionSet, generate_questions
 from ncc_lab.embedding.statements import exact_rows
-from ncc_lab.figures import show
-from ncc_lab.tables import Table, Tabular, table
+from ncc_lab.figures import show, table
 
 PUBLISHED_ANALOGIES = {"types": 40.4, "options": 84.9, "conversions": 8.9, "data structures": 87.5}
 """Percentages of the paper's best embedding (context width 2), on the questions that its own vocabulary allowed."""
@@ -114,7 +113,7 @@ def _num_nearer(inside: Floats32, outside: Floats32) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class IntrinsicScores(Tabular):
+class IntrinsicScores:
     """Intrinsic scores of one embedding."""
 
     k: int
@@ -150,15 +149,15 @@ class IntrinsicScores(Tabular):
         scores = ", ".join(f"{name} {show(percent)} %" for name, percent in self.to_card().items())
         return f"IntrinsicScores({scores})"
 
-    def parts(self) -> list[Table | str]:
+    def to_text(self) -> str:
         """Return tables for people: analogies by group and kind, and the distance test."""
         notes = (
             "* not in the paper, and not in the score of the group\n"
             "published: the best of the paper, 5 nearest words, on the questions of its own vocabulary"
         )
-        return [self._analogies(), notes, self._distances()]
+        return "\n\n".join([self._analogies(), notes, self._distances()])
 
-    def _analogies(self) -> Table:
+    def _analogies(self) -> str:
         rows = {}
         kinds = _answers(self.analogies)
         for group in _answers(score_groups(self.analogies)):
@@ -168,7 +167,7 @@ class IntrinsicScores(Tabular):
         columns = ["questions", "right %", "a, b, c left out %", "published %"]
         return table(f"Analogies: the answer is among the {self.k} nearest words", rows, columns)
 
-    def _distances(self) -> Table:
+    def _distances(self) -> str:
         counted = self.distance.dropna()
         mean = f"mean of {len(counted)} of {len(self.distance)} categories"
         rows = {mean: [str(counted.num_words.sum()), show(self.distance_percent), f"{PUBLISHED_DISTANCE:.1f}"]}

@@ -68,7 +68,6 @@ def classification(samples: ProgramSamples, per_class: Sequence[int] = ()) -> Ta
 
     sizes = sorted(per_class, reverse=True)
     return Task(
-        title="Algorithm classification: every method on the same programs",
         samples=samples,
         protocols={
             name if most is None else f"{name}/{most}": hold_out(name, most)

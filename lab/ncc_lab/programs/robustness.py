@@ -19,13 +19,12 @@ from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.head import ClassifierHead, load_classifier
 from ncc.tasks.classification.ngrams import encoded_programs
 from ncc.tasks.classification.train import split_samples
-from ncc_lab.figures import estimate, show
+from ncc_lab.figures import estimate, show, table
 from ncc_lab.programs.classify import FIGURES, class_terms
-from ncc_lab.tables import Table, Tabular, table
 
 
 @dataclass(frozen=True)
-class RobustnessTable(Tabular):
+class RobustnessTable:
     """Scores of one classifier: as its programs are usually read, then as other levels and compilers make them."""
 
     scores: pd.DataFrame
@@ -34,7 +33,7 @@ class RobustnessTable(Tabular):
         """Return plain Python values by name, as ``--json`` prints them."""
         return {"variants": self.scores.astype(object).to_dict("records")}
 
-    def parts(self) -> list[Table | str]:
+    def to_text(self) -> str:
         """Return a table for people."""
         rows = {
             f"{row['level']}, {row['clang'] or 'bundled'}": [
@@ -45,7 +44,7 @@ class RobustnessTable(Tabular):
             ]
             for row in self.scores.astype(object).to_dict("records")
         }
-        return [table("Level and compiler", rows, ["programs", "accuracy", "as usually compiled", "unknown"])]
+        return table("Level and compiler", rows, ["programs", "accuracy", "as usually compiled", "unknown"])
 
 
 def evaluate_classifier(

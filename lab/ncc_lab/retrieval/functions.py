@@ -159,7 +159,6 @@ def _task(protocol: str, counts: Mapping[str, Floats], failures: Mapping[str, st
     names = np.array(list(counts))
     sizes = ", ".join(f"{name} {queries:.0f} of {pool:.0f}" for name, (queries, pool) in counts.items())
     return Task(
-        title="Finding the same function again",
         samples=names,
         protocols={protocol: HoldOut(f"queries among all functions: {sizes}", lambda _seed: (), "project", names)},
         terms=lambda _names, rows, predicted: {

@@ -137,7 +137,6 @@ def retrieval(files: LabelledFiles, failures: Mapping[str, str]) -> Task[Any]:
         f"{len(failures)} that do not compile count as misses"
     )
     return Task(
-        title="Finding programs of the same class",
         samples=files,
         protocols={"retrieval": HoldOut(title, lambda _seed: (), "class", files.label)},
         terms=lambda _files, _rows, found: {"map_at_r": found[:, 0], "nearest": found[:, 1]},

@@ -3,29 +3,29 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ncc_lab.figures import show
+from ncc_lab.figures import show, table
 from ncc_lab.scaling.plan import Setting
 from ncc_lab.scaling.runs import PHASES, Measured, RunResult
 from ncc_lab.scaling.scores import Spread
 from ncc_lab.scaling.sweep import ScalingSweep
-from ncc_lab.tables import Table, table
 
 
-def sweep_parts(sweep: ScalingSweep) -> list[Table | str]:
+def sweep_text(sweep: ScalingSweep) -> str:
     """Return settings with their scores, how large the model must be, and every run."""
     config = sweep.config
     target = "" if config.target is None else f", target {config.target:.1%} on the validation programs"
     scope = f"{sweep.num_programs} programs of {sweep.num_classes} classes{target}"
     sizes = [one["text"] for one in sweep.break_even]
-    return [
+    parts = [
         f"Strong scaling on {config.device}, {config.epochs} epochs, {scope}",
         _score_table(sweep),
         _phase_table(sweep),
-        *(["\n".join(["How large the model must be", *sizes])] if sizes else []),
-        *(["\n".join(f"note: {note}" for note in notes)] if (notes := _notes(sweep)) else []),
-        *_prediction_parts(sweep),
+        "\n".join(["How large the model must be", *sizes]) if sizes else "",
+        "\n".join(f"note: {note}" for note in _notes(sweep)),
+        _prediction_text(sweep.prediction) if sweep.prediction else "",
         _run_table(sweep),
     ]
+    return "\n\n".join(filter(None, parts))
 
 
 def _notes(sweep: ScalingSweep) -> list[str]:
@@ -46,7 +46,7 @@ def _notes(sweep: ScalingSweep) -> list[str]:
     return notes
 
 
-def _setting_table(caption: str, rows: Sequence[tuple[Setting, Mapping[str, str]]]) -> Table:
+def _setting_table(caption: str, rows: Sequence[tuple[Setting, Mapping[str, str]]]) -> str:
     """Return a table that says the setting of each row first."""
     cells = {
         f"{number}. {setting.way}": [
@@ -64,7 +64,7 @@ def _spread(spread: Spread | None, places: int = 1, unit: str = "") -> str:
     return show(*spread, unit=unit, places=places)
 
 
-def _score_table(sweep: ScalingSweep) -> Table:
+def _score_table(sweep: ScalingSweep) -> str:
     def cells(score: Any) -> dict[str, str]:
         return {
             "weights": show(score.num_weights, places=0),
@@ -82,7 +82,7 @@ def _score_table(sweep: ScalingSweep) -> Table:
     return _setting_table("Settings", [(score.setting, cells(score)) for score in sweep.scores.itertuples()])
 
 
-def _phase_table(sweep: ScalingSweep) -> Table:
+def _phase_table(sweep: ScalingSweep) -> str:
     rows = []
     for score in sweep.scores.itertuples():
         seconds = sweep.phases.get(score.setting, {})
@@ -91,11 +91,8 @@ def _phase_table(sweep: ScalingSweep) -> Table:
     return _setting_table("Median seconds of phases, on the first rank", rows)
 
 
-def _prediction_parts(sweep: ScalingSweep) -> list[Table | str]:
-    """Return speedups of ranks that were not run, and how good predictions are; nothing if none was asked for."""
-    prediction = sweep.prediction
-    if not prediction:
-        return []
+def _prediction_text(prediction: Mapping[str, Any]) -> str:
+    """Return speedups of ranks that were not run, and how good predictions are."""
     rows = {
         f"{point['world']} ranks, hidden {point['hidden']}": [
             show(point["weights"], places=0),
@@ -105,10 +102,10 @@ def _prediction_parts(sweep: ScalingSweep) -> list[Table | str]:
         for point in prediction["points"]
     }
     points = table(f"Predicted over {prediction['link']}", rows, ["weights", "speedup", "efficiency"])
-    return [points, "\n".join(prediction["text"])]
+    return "\n\n".join([points, "\n".join(prediction["text"])])
 
 
-def _run_table(sweep: ScalingSweep) -> Table:
+def _run_table(sweep: ScalingSweep) -> str:
     def cells(result: RunResult) -> dict[str, str]:
         def measured(pick: Callable[[Measured], str]) -> str:
             return pick(result.measured) if result.measured else "–"
