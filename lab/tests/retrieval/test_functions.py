@@ -117,7 +117,6 @@ def test_functions_of_a_project_find_themselves(project, tmp_path):
         assert row["recall_at_1"] == row["by_project"][project.name]["recall_at_1"]
     # three of a kind, and the one that all files share
     assert f"{project.name} 7 of 7" in found.to_text()
-    assert "TF-IDF" in found.to_page({"command": "ncc evaluate functions"})
     assert found.scores[found.scores.figure == "recall_at_1"].value.max() > 1.5 / 7
 
 
