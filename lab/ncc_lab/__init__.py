@@ -7,22 +7,25 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "ncc_lab.programs.classify": ("classification", "evaluate_classification"),
-    "ncc_lab.programs.robustness": ("evaluate_classifier",),
-    "ncc_lab.coarsening.coarsening": ("evaluate_coarsening", "thread_coarsening"),
+    "ncc_lab.coarsening.coarsening": ("thread_coarsening",),
     "ncc_lab.comparison": ("Comparison", "Result", "audit", "compare", "join"),
     "ncc_lab.controls": ("constant", "majority", "sklearn_method"),
-    "ncc_lab.devices.devmap": ("device_mapping", "evaluate_devmap"),
-    "ncc_lab.embedding.coverage": ("evaluate_coverage",),
-    "ncc_lab.embedding.intrinsic": ("evaluate_embedding",),
-    "ncc_lab.embedding.picture": ("draw_embedding",),
+    "ncc_lab.devices.devmap": ("device_mapping",),
     "ncc_lab.frame": ("HoldOut", "Method", "Subset", "Task"),
-    "ncc_lab.gpus.comparison": ("evaluate_gpu",),
-    "ncc_lab.retrieval.functions": ("evaluate_functions",),
-    "ncc_lab.retrieval.programs": ("evaluate_retrieval",),
+    "ncc_lab.options": ("Runs",),
+    "ncc_lab.programs.classify": ("classification",),
     "ncc_lab.scaling.plan": ("SweepConfig",),
-    "ncc_lab.scaling.sweep": ("bench_scaling",),
-    "ncc_lab.devices.times": ("evaluate_times",),
+    "ncc_lab.verbs": (
+        *(
+            "evaluate_embedding",
+            "evaluate_coverage",
+            "evaluate_devmap",
+            "evaluate_coarsening",
+            "evaluate_classification",
+        ),
+        *("evaluate_classifier", "evaluate_retrieval", "evaluate_functions", "evaluate_gpu", "evaluate_times"),
+        "bench_scaling",
+    ),
 }
 """Where a public name is defined."""
 

@@ -82,13 +82,6 @@ def sklearn_method(
     return Method(name, kind, predict, (features if key is None else key, *options))
 
 
-def forest_of(kind: type, num_trees: int) -> Any:
-    """Return a forest of scikit-learn's, not grown yet."""
-    if num_trees < 1:
-        raise InputError(f"num_trees is {num_trees}; expected 1 or more")
-    return kind(num_trees)
-
-
 @dataclass(frozen=True, eq=False)
 class WithInputs(Generic[S]):
     """Features with a task's own inputs beside them: (n, k + c) float64.

@@ -22,8 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError, NccError, check_positive
-from ncc.learning.data.registry import cache_folder
-from ncc.system.files.writing import check_folder, write_atomically
+from ncc.system.files.writing import write_atomically
 from ncc_lab.figures import DRAWS, Columns, Figure
 
 Kind = Literal["control", "published", "ours"]
@@ -40,6 +39,7 @@ class Samples(Protocol):
 
 
 S = TypeVar("S", bound=Samples)
+Name = TypeVar("Name", bound=str)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,12 +224,12 @@ def name_cells(cache: Path | None, samples: Samples) -> Callable[[Method[Any], i
     return lambda method, *place: cache / f"{content_hash((of_samples, of_method(method), *place))}.npz"
 
 
-def choose(what: str, name: str, known: Iterable[str]) -> tuple[str, ...]:
+def choose(what: str, name: str, known: Iterable[Name]) -> tuple[Name, ...]:
     """Return the one of a name, or those of "all"."""
     names = tuple(known)
     if name not in (*names, "all"):
         raise InputError(f"{what} is {name!r}; expected one of {', '.join(names)}, all")
-    return names if name == "all" else (name,)
+    return names if name == "all" else tuple(one for one in names if one == name)
 
 
 def choose_methods(patterns: Sequence[str] | None, known: Iterable[str]) -> list[str]:
@@ -239,18 +239,3 @@ def choose_methods(patterns: Sequence[str] | None, known: Iterable[str]) -> list
         if not any(fnmatchcase(name, pattern) for name in names):
             raise InputError(f"no method {pattern!r}; expected a pattern that matches one of {', '.join(names)}")
     return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
-
-
-def seeds_from(first: int, number: int) -> range:
-    """Return the seeds of so many runs."""
-    check_positive(seeds=number)
-    return range(first, first + number)
-
-
-def runs_folder(cache: str | Path | None, no_cache: bool) -> Path | None:
-    """Return where results of folds are kept, if anywhere."""
-    if cache and no_cache:
-        raise InputError("--cache and --no-cache exclude each other")
-    if cache:
-        check_folder(Path(cache))
-    return None if no_cache else Path(cache) if cache else cache_folder() / "runs"

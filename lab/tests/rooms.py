@@ -24,6 +24,7 @@ from ncc_lab.embedding.statements import is_exact
 from ncc_lab.figures import Estimate, calibration_error, estimate, geomean, macro_f1, mean, mean_where, show
 from ncc_lab.gpus.comparison import Predictions, figures_of
 from ncc_lab.gpus.residuals import KernelCode, recurrent_residual, with_vectors
+from ncc_lab.options import Figures, evaluation
 from ncc_lab.peers.counts import grewe, grewe_features, magni_cascade
 from ncc_lab.peers.ir2vec import encode_function, ir2vec_trees
 from ncc_lab.peers.sequences import (
@@ -50,7 +51,6 @@ from ncc_lab.retrieval.programs import compare_retrieval
 from ncc_lab.scaling.plan import PlannedRun, Setting, SweepConfig
 from ncc_lab.scaling.prediction import LINKS, Step, predict_scaling, step_seconds
 from ncc_lab.scaling.programs import ProgramSource
-from ncc_lab.scaling.report import sweep_text
 from ncc_lab.scaling.runs import PHASES, EpochEnd, Measured, RunResult, start_run, worker_command
 from ncc_lab.scaling.scores import Spread, break_even, score_settings
 from ncc_lab.scaling.sweep import ScalingSweep, run_sweep

@@ -15,6 +15,8 @@ from tests.support.datasets import needs
 from tests.support.goldens import Goldens, comparable
 from tests.support.verbs import run_here
 
+RUNS = ncc_lab.Runs(seeds=1, trees=5, no_cache=True)
+
 
 def scored(comparison: Any) -> dict[str, Any]:
     """What each method predicted for each row, and its figures."""
@@ -33,7 +35,7 @@ def scored(comparison: Any) -> dict[str, Any]:
 def test_device_mapping(name: str, method: str, goldens: Goldens) -> None:
     needs("devmap")
     needs("legacy_ir", "devmap")
-    found = ncc_lab.evaluate_devmap("kernel", "nvidia", method=[method], seeds=1, trees=5, no_cache=True)
+    found = ncc_lab.evaluate_devmap(protocol="kernel", platform="nvidia", method=[method], runs=RUNS)
     goldens.check(f"lab-devmap-{name}", scored(found))
 
 
@@ -41,22 +43,14 @@ def test_device_mapping(name: str, method: str, goldens: Goldens) -> None:
 def test_coarsening(method: str, goldens: Goldens) -> None:
     needs("coarsening")
     needs("legacy_ir", "coarsening")
-    found = ncc_lab.evaluate_coarsening("kernel", method=[method], seeds=1, trees=5, no_cache=True)
+    found = ncc_lab.evaluate_coarsening(protocol="kernel", method=[method], runs=RUNS)
     goldens.check(f"lab-coarsening-{method.partition(' ')[0]}", scored(found))
 
 
 def test_classification(goldens: Goldens, tmp_path: Path) -> None:
     programs = small.write_programs(tmp_path / "programs")
-    found = ncc_lab.evaluate_classification(
-        programs,
-        method=["opcode*"],
-        seeds=1,
-        trees=5,
-        levels=("1",),
-        no_cache=True,
-        programs=tmp_path / "kept",
-        epochs=1,
-    )
+    kept = tmp_path / "kept"
+    found = ncc_lab.evaluate_classification(programs, method=["opcode*"], programs=kept, epochs=1, runs=RUNS)
     goldens.check("lab-classify", scored(found))
 
 
@@ -100,7 +94,8 @@ def test_coverage(goldens: Goldens) -> None:
 def test_times(goldens: Goldens) -> None:
     needs("devmap")
     needs("legacy_ir", "devmap")
-    goldens.check("lab-times", comparable(ncc_lab.evaluate_times("kernel", "nvidia", model="gp")))
+    found = ncc_lab.evaluate_times(protocol="kernel", platform="nvidia", model="gp")
+    goldens.check("lab-times", comparable(found.protocols))
 
 
 @pytest.mark.full

@@ -3,14 +3,12 @@
 import json
 import pickle
 import shutil
-import sys
-from typing import Any
 
 import numpy as np
 import pytest
 
 import ncc
-from tests.contract.cases import IR, TESTS
+from tests.contract.cases import IR
 from tests.support.datasets import needs
 from tests.support.refuses import check_message
 from tests.support.tiny import Tiny
@@ -70,83 +68,12 @@ def test_what_can_not_be_read_is_named_and_the_rest_counted(tmp_path):
     check_message(message, path, ":1:")
 
 
-# ---- scores in cards
-
-
-class Scores:
-    """What a verb answers, at once."""
-
-    def __init__(self, *_: object, **__: object) -> None:
-        pass
-
-    def to_dict(self) -> dict[str, float]:
-        return {"accuracy": 0.5}
-
-    to_card = to_dict
-
-    def to_text(self) -> str:
-        return "a table"
-
-
-@pytest.mark.parametrize(
-    ("task", "model"), [("devmap", "devmap/amd"), ("embedding", "embedding"), ("retrieval", "encoder")]
-)
-def test_scores_are_added_to_the_card_of_a_model(task, model, monkeypatch, tmp_path):
-    monkeypatch.setattr(f"ncc_lab.evaluate_{task}", Scores, raising=False)
-    folder = tmp_path / model
-    shutil.copytree(TESTS.parent / "ncc" / "assets" / model, folder)
-    (card,) = folder.glob("*.json")
-    before = json.loads(card.read_bytes())
-    monkeypatch.setattr(sys, "argv", ["ncc", "evaluate", task, "--into", str(folder)])
-    finished = evaluate(task, "--into", folder, "--json")
-    assert finished.code == 0, finished.err
-    after = json.loads(card.read_bytes())
-    about = "card" if "card" in after else "about"
-    assert after[about].pop("scores") == {"accuracy": 0.5}
-    assert after[about].pop("scores_command") == f"ncc evaluate {task} --into {folder.name}"
-    before[about].pop("scores", None)
-    assert after == before
-    if task == "embedding":  # the tensors are still those of the card
-        assert ncc.load_embedding(folder).card["scores"] == {"accuracy": 0.5}
-
-
-@pytest.mark.parametrize(("content", "code", "noun"), [(None, 2, "no model"), ("[]", 1, "head.json")])
-def test_scores_are_added_to_models_alone(content, code, noun, monkeypatch, tmp_path):
-    monkeypatch.setattr("ncc_lab.evaluate_devmap", Scores, raising=False)
-    if content:
-        (tmp_path / "head.json").write_text(content)
-    finished = evaluate("devmap", "--into", tmp_path)
-    assert finished.code == code
-    check_message(finished.err, str(tmp_path), noun)
-
-
-def test_figures_of_times_are_added_to_those_of_other_runs(tmp_path, monkeypatch):
-    def measured(protocol: str, _platform: str, *, model: str, **_: Any) -> Any:
-        return {protocol: {f"ncc times, {model}": {"accuracy": 0.5}, "median": {"accuracy": 0.4}}}
-
-    monkeypatch.setattr("ncc_lab.devices.times.evaluate_times", measured)
-    path = tmp_path / "t.json"
-    runs = ["amd --protocol kernel --model gp", "amd --protocol kernel --model lstm", "nvidia --protocol suite"]
-    for words in runs * 2:
-        arguments = ["times", "--platform", *words.split(), "-o", str(path)]
-        monkeypatch.setattr(sys, "argv", ["ncc", "evaluate", *arguments])
-        assert evaluate(*arguments).code == 0
-    written = json.loads(path.read_text())
-    assert written["command"] == [f"ncc evaluate times --platform {words}" for words in runs]
-    assert list(written["platforms"]["amd"]["kernel"]) == ["ncc times, gp", "median", "ncc times, lstm"]
-    assert list(written["platforms"]["nvidia"]) == ["suite"]
-    path.write_text("{}")
-    refused = evaluate("times", "-o", path)
-    assert refused.code == 2
-    check_message(refused.err, "ncc evaluate times")
-
-
-# ---- tasks
+# ---- tasks# ---- tasks
 
 
 def test_classifiers_are_measured_and_compared(tiny: Tiny, tmp_path):
     words = ["classify", tiny.programs, "--programs", tiny.cache]
-    head = [*words, "--head", tiny.classifier, "--embedding", tiny.embedding]
+    head = ["classifier", tiny.classifier, *words[1:], "--embedding", tiny.embedding]
     finished = evaluate(*head, "--levels", "1,3", "-o", tmp_path / "figures.json")
     assert finished.code == 0, finished.err
     variants = json.loads((tmp_path / "figures.json").read_text())["variants"]
@@ -163,7 +90,7 @@ def test_classifiers_are_measured_and_compared(tiny: Tiny, tmp_path):
 def test_a_classifier_that_saw_all_programs_is_not_measured_on_them(tiny: Tiny, tmp_path):
     tiny.train("classifier", tmp_path / "all", refit=tiny.classifier)
     words = ["--embedding", tiny.embedding, "--programs", tiny.cache]
-    measured = evaluate("classify", tiny.programs, "--head", tmp_path / "all", *words)
+    measured = evaluate("classifier", tmp_path / "all", tiny.programs, *words)
     assert measured.code == 1
     check_message(measured.err, "trained on all programs")
 

@@ -42,7 +42,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "evaluate coarsening --protocol random": ("protocol", "random"),
     "evaluate coarsening --cache {tmp}/x --no-cache": ("--cache", "--no-cache"),
     "evaluate classify {programs} --no-cache --method nothing": ("method", "nothing"),
-    "evaluate classify {programs} --no-cache --clang clang": ("--clang", "--head"),
+    "evaluate devmap --into {tmp}": ("no model",),
     "evaluate classify {programs} --no-cache --levels 7": ("level", "7"),
 }
 """Command → nouns of its message."""

@@ -5,9 +5,8 @@ published programs, and what a compiler that can't coarsen any further would do.
 was measured, and it flatters the constant 32, measured for 5 kernels of 17; how often it was needed is a figure.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,15 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
 from ncc.learning.data.registry import Folder
-from ncc.learning.embedding.embedding import Embedding, load_embedding
+from ncc.learning.embedding.embedding import Embedding
 from ncc.tasks.coarsening.samples import DEVICES, FACTORS, clamp_to_measured, complete_log_speedups, load_kernel_ir
-from ncc.tasks.coarsening.train import LSTMTraining, describe_kernels, fit_lstm, load_words
+from ncc.tasks.coarsening.train import LSTMTraining, describe_kernels, fit_lstm
 from ncc_lab.coarsening.chosen_line import chosen_line, fit_chosen_line
 from ncc_lab.coarsening.features import coarsening_features
-from ncc_lab.coarsening.samples import CoarseningSamples, CoarseningUnit, load_samples
-from ncc_lab.comparison import Comparison, compare
-from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
-from ncc_lab.devices.samples import load_samples as load_device_samples
-from ncc_lab.figures import SEED, geomean, mean
-from ncc_lab.frame import HoldOut, Kind, Method, Subset, Task, choose, choose_methods, runs_folder, seeds_from
+from ncc_lab.coarsening.samples import CoarseningSamples, CoarseningUnit
+from ncc_lab.controls import RandomVectors, WithInputs, constant, majority, sklearn_method
+from ncc_lab.figures import geomean, mean
+from ncc_lab.frame import HoldOut, Kind, Method, Subset, Task
 from ncc_lab.peers.counts import magni_cascade
 
 NUM_TREES = 300
@@ -162,7 +159,7 @@ def device_inputs(samples: CoarseningSamples) -> Floats:
 def forests(name: str, features: Any, num_trees: int = NUM_TREES, kind: Kind = "control") -> list[CoarseningMethod]:
     """Return forests that classify the best factor and regress all log speedups, from features and the device."""
     inputs = WithInputs(features, device_inputs)
-    classifier, regressor = (forest_of(model, num_trees) for model in (RandomForestClassifier, RandomForestRegressor))
+    classifier, regressor = (model(num_trees) for model in (RandomForestClassifier, RandomForestRegressor))
     return [
         sklearn_method(f"{name} (label)", inputs, classifier, labels=labels_of, kind=kind),
         sklearn_method(f"{name} (log_speedup)", inputs, regressor, values=_log_speedup, kind=kind),
@@ -238,65 +235,3 @@ def all_methods(
         *standard_controls(opcode_histograms(samples, ir), num_trees),
         magni_cascade(),
     )
-
-
-def evaluate_coarsening(
-    protocol: str = "all",
-    *,
-    method: Sequence[str] | None = None,
-    seeds: int = 5,
-    seed: int = SEED,
-    networks: bool = False,
-    trees: int = NUM_TREES,
-    jobs: int = 1,
-    cache: str | Path | None = None,
-    no_cache: bool = False,
-    data: str | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Comparison:
-    """Evaluate thread coarsening under every protocol: controls, published methods and ours.
-
-    Args:
-        protocol: "kernel", "source", "pair", "device", or "all".
-        method: Patterns of the names of methods to run, such as "*line*"; default all, networks if asked for.
-        seeds: Number of runs.
-        seed: Of the first of them.
-        networks: Whether to run our LSTM, DeepTune and DeepTune-TL too, which takes hours.
-        trees: Trees of the controls' forests.
-        jobs: Folds run at a time, each with one thread.
-        cache: Folder that keeps results of folds; default the user's cache.
-        no_cache: Whether to run every fold, and keep none.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        progress: Called with a line of text after each fold.
-
-    Returns:
-        Scores of every method under every protocol, with 95 % intervals.
-
-    Raises:
-        InputError: There is no such protocol or method.
-        DataError: The table or the IR is missing or damaged.
-        OutputError: The cache can't be written.
-
-    Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
-    """
-    from ncc_lab.peers.sequences import coarsening_deeptune, pretrain_language_model  # with torch
-
-    def transferred() -> CoarseningMethod:
-        if progress:
-            progress("DeepTune-TL: training on device mapping")
-        return coarsening_deeptune(pretrain_language_model(load_device_samples("amd", data)))
-
-    protocols = choose("protocol", protocol, PROTOCOLS)
-    folder, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
-    samples, ir = load_samples(data), load_kernel_ir(data)
-    quick = {one.name: one for one in all_methods(samples, data, trees)}
-    slow: dict[str, Callable[[], CoarseningMethod]] = {
-        "lstm": lambda: lstm(embedding := load_embedding(), load_words(samples, ir, embedding)),
-        "DeepTune": coarsening_deeptune,
-        "DeepTune-TL": transferred,
-    }
-    known = [*quick, *slow]
-    names = choose_methods(method, known) if method else known if networks else list(quick)
-    methods = [slow[name]() if name in slow else quick[name] for name in names]
-    task = thread_coarsening(samples, ir, protocols)
-    return compare(task, methods, protocols, numbers, jobs=jobs, cache=folder, progress=progress)

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +18,16 @@ from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.folds import balanced_folds, check_folds
 from ncc.tasks.devices.features import KernelFeatures
 from ncc.tasks.devices.fit import fit_times
-from ncc.tasks.devices.head import Platform
-from ncc.tasks.devices.published import load_legacy_ir
-from ncc_lab.comparison import Comparison, compare, join
-from ncc_lab.controls import RandomVectors, WithInputs, constant, forest_of, majority, sklearn_method
+from ncc_lab.controls import RandomVectors, WithInputs, constant, majority, sklearn_method
 from ncc_lab.devices.samples import (
     DeviceMappingSamples,
     MappingUnit,
     describe_kernels,
     load_inputs,
-    load_samples,
     load_vectors,
 )
 from ncc_lab.figures import SEED, geomean, macro_f1, mean
-from ncc_lab.frame import HoldOut, Method, Subset, Task, choose, choose_methods, runs_folder, seeds_from
+from ncc_lab.frame import HoldOut, Method, Subset, Task
 
 NUM_TREES = 300
 _ROUNDING = 1e-9
@@ -212,11 +207,11 @@ def standard_controls(histograms: Floats | None = None, num_trees: int = NUM_TRE
     if histograms is not None:
         features["opcode histogram + auxiliary"] = (WithInputs(histograms, _auxiliary), forest)
     by_label = (
-        as_score(sklearn_method(f"{name} (label)", made, forest_of(kinds[0], num_trees), labels=labels_of))
+        as_score(sklearn_method(f"{name} (label)", made, kinds[0](num_trees), labels=labels_of))
         for name, (made, kinds) in features.items()
     )
     by_ratio = (
-        sklearn_method(f"{name} (log_ratio)", made, forest_of(kinds[1], num_trees), values=_log_ratio)
+        sklearn_method(f"{name} (log_ratio)", made, kinds[1](num_trees), values=_log_ratio)
         for name, (made, kinds) in features.items()
     )
     constants = as_score(majority(labels_of)), constant("always CPU", [-1.0]), constant("always GPU", [1.0])
@@ -264,64 +259,3 @@ def standard_methods(
         "ncc mapper": lambda: mapper(inputs(), load_vectors(samples, embedding(), folder)),
         "ncc times": lambda: times_method(inputs()),
     }
-
-
-def evaluate_devmap(
-    protocol: str = "all",
-    platform: str = "all",
-    *,
-    method: Sequence[str] | None = None,
-    seeds: int = 5,
-    seed: int = SEED,
-    trees: int = NUM_TREES,
-    jobs: int = 1,
-    cache: str | Path | None = None,
-    no_cache: bool = False,
-    data: str | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Comparison:
-    """Evaluate device mapping under every protocol: controls, published methods and ours.
-
-    If a call was stopped, the next one resumes from the folds that were finished.
-
-    Args:
-        protocol: "published", "kernel", "application", "suite", or "all".
-        platform: "amd", "nvidia", or "all".
-        method: Patterns of the names of methods to run, such as "opcode*"; default all.
-        seeds: Number of runs; of methods that train a recurrent network, a minute a fold, there is one.
-        seed: Of the first of them.
-        trees: Trees of the controls' forests.
-        jobs: Folds run at a time, each with one thread.
-        cache: Folder that keeps results of folds; default the user's cache.
-        no_cache: Whether to run every fold, and keep none.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        progress: Called with a line of text after each fold.
-
-    Returns:
-        Scores of every method under every protocol, with 95 % intervals.
-
-    Raises:
-        InputError: There is no such protocol, platform or method.
-        DataError: The tables or the IR are missing or damaged.
-        OutputError: The cache can't be written.
-
-    Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
-    """
-    protocols = choose("protocol", protocol, PROTOCOLS)
-    platforms = choose("platform", platform, get_args(Platform))
-    folder, numbers = runs_folder(cache, no_cache), seeds_from(seed, seeds)
-    comparisons = []
-    for name in platforms:
-        samples = load_samples(name, data)  # type: ignore[arg-type]
-        known = standard_methods(samples, data, num_trees=trees)
-        chosen = [known[one]() for one in choose_methods(method, known)]
-        legacy = load_legacy_ir(data)
-        task = device_mapping(samples, [legacy[samples.ir_name(row)] for row in range(len(samples))])
-
-        def tell(line: str, platform: str = name) -> None:
-            if progress:
-                progress(f"{platform}, {line}")
-
-        found = compare(task, chosen, protocols, numbers, num_slow_seeds=1, jobs=jobs, cache=folder, progress=tell)
-        comparisons.append(found)
-    return join(comparisons)

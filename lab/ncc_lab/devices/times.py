@@ -3,18 +3,19 @@
 Reference: Cummins et al., CGO 2017 (data).
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal, cast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
 from ncc.arrays import Split
-from ncc.errors import InputError
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.devices.features import KernelFeatures, launch_columns
-from ncc.tasks.devices.fit import MODELS, Model
+from ncc.tasks.devices.fit import Model
+from ncc.tasks.devices.head import Platform
 from ncc.tasks.devices.physics import targets_of
 from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, clgen_launches, combine, suite_launches
@@ -25,41 +26,41 @@ PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites"
 _PERCENTS = (75, 50, 25)
 
 
-def evaluate_times(
-    protocol: str = "all",
-    platform: Literal["amd", "nvidia"] = "amd",
-    *,
-    model: str = "all",
-    seed: int = 204,
-    data: str | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """Evaluates predicted times under every protocol, against controls.
+@dataclass(frozen=True)
+class TimesScores:
+    """Figures of `measure_times` by protocol and method; ``surest`` is the accuracy among the most confident."""
 
-    Args:
-        protocol: "kernel", "application" and "suite" hold out parts of the suites, "clgen-kernel" a quarter of CLgen's
-            kernels after the other; "clgen-to-suites" and "suites-to-clgen" ask about the other source. Or "all".
-        platform: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
-        model: "gp", "trees", "lstm", or "all".
-        seed: Of folds and of training.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        progress: Called with a line of text after each protocol.
+    platform: str
+    protocols: dict[str, dict[str, dict[str, Any]]]
 
-    Returns:
-        Protocol → method → its figures: those of `ncc.tasks.devices.train.measure_times`, and ``surest``, the accuracy
-        among the most confident 75, 50 and 25 % of launches.
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values by name, as ``--json`` prints them."""
+        return asdict(self)
 
-    Raises:
-        InputError: There is no such protocol or model.
-        DataError: The tables or the IR are missing or damaged.
-    """
-    if protocol not in ("all", *PROTOCOLS) or model not in ("all", *MODELS):
-        raise InputError(
-            f"no protocol {protocol!r} or no model {model!r}; expected {', '.join(PROTOCOLS)} and {', '.join(MODELS)}"
-        )
+    def to_text(self) -> str:
+        """Return a line for each protocol and method."""
+        lines = []
+        for protocol, methods in self.protocols.items():
+            for method, figures in methods.items():
+                shown = {name: value for name, value in figures.items() if isinstance(value, float)}
+                shown |= {f"factor {name}": value for name, value in figures.get("factors", {}).items()}
+                shown |= {f"surest {name}": value for name, value in figures.get("surest", {}).items()}
+                texts = (f"{name.replace('_', ' ')} {value:.3f}" for name, value in shown.items())
+                lines.append(f"{protocol}, {method}: {', '.join(texts)}")
+        return "\n\n".join(lines)
+
+
+def measure_models(
+    protocols: Sequence[str],
+    platform: Platform,
+    models: Sequence[Model],
+    seed: int,
+    data: str | None,
+    progress: Callable[[str], None] | None,
+) -> TimesScores:
+    """Measure models under protocols, with controls where parts of one table are held out."""
     embedding = load_embedding(None)
     suites = suite_launches(platform, embedding, data)
-    protocols = PROTOCOLS if protocol == "all" else (protocol,)
     clgen = clgen_launches(platform, embedding, data) if any("clgen" in one for one in protocols) else None
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name in protocols:
@@ -67,14 +68,14 @@ def evaluate_times(
         both = combine([suites, clgen]) if clgen and "-to-" in name else None
         table, inputs = both or (clgen if clgen and name == "clgen-kernel" else suites)
         unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
-        for one in MODELS if model == "all" else (cast(Model, model),):
+        for one in models:
             splits = [_between(table, name)] if both else launch_folds(table, unit, one, seed)
             score = found[name][f"ncc times, {one}"] = _score(table, inputs, splits, one, seed)
             if progress:
                 progress(f"{platform}, {name}, {one}: {summary(score)}")
         if not both:
             found[name] |= score_controls(table, inputs, unit, seed)
-    return found
+    return TimesScores(platform, found)
 
 
 def score_controls(

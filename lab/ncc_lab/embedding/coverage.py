@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from ncc.ir.inputs import find_inputs, load_module
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.embedding.backoff import Backoff
 from ncc.learning.embedding.counts import load_counts
-from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.embedding.train import load_abstraction
 from ncc.learning.embedding.vocabulary import Vocabulary
 from ncc.system.files.text import align_columns
@@ -35,6 +34,7 @@ class Miss:
 class Coverage:
     """What of some statements a vocabulary covers."""
 
+    num_words: int
     num_statements: int
     num_distinct: int
     by_level: dict[str, int]
@@ -90,43 +90,24 @@ def measure_coverage(statement_counts: Mapping[str, int], vocabulary: Vocabulary
         Miss(texts[row], int(counts[row]), Backoff(int(level[row])).name.lower(), vocabulary.words[word[row]])
         for row in missed[:num_misses]
     )
-    return Coverage(int(counts.sum()), len(texts), by_level, int(counts[unknown].sum()), tuple(misses))
+    return Coverage(len(vocabulary), int(counts.sum()), len(texts), by_level, int(counts[unknown].sum()), tuple(misses))
 
 
-def evaluate_coverage(
-    inputs: Sequence[str],
-    *,
-    embedding: AnyEmbedding | None = None,
-    misses: int = 20,
-    options: CompileOptions | None = None,
-) -> Coverage:
-    """Count how many statements of code an embedding has exactly, and how far the others back off.
-
-    Args:
-        inputs: Files, folders and globs, and folders of corpora that `build_corpus` made.
-        embedding: Default the one that ships with ncc.
-        misses: Number of the most frequent misses to list.
-        options: How source is compiled.
-
-    Returns:
-        The counts; files that could not be read are named in ``failures``.
-
-    Raises:
-        InputError: ``misses`` is negative, or a corpus was counted with another abstraction.
-        AssetError: A corpus is damaged.
-    """
-    embedding = load_embedding(embedding)
+def count_statements(
+    inputs: Sequence[str], abstraction: Abstraction, options: CompileOptions | None
+) -> tuple[Counter[str], dict[str, str]]:
+    """Count the statements of code and corpora; return also why files could not be read, by name."""
     total: Counter[str] = Counter()
     failures: dict[str, str] = {}
     for name in inputs:
         if Path(name, "report.json").is_file() and (widths := sorted(Path(name).glob("width-*"))):
-            total.update(_corpus_counts(name, widths[0], embedding.abstraction))
+            total.update(_corpus_counts(name, widths[0], abstraction))
             continue
         for item in find_inputs([str(name)]):
             try:
                 if item.error:
                     raise InputError(item.error)
-                module = load_module(item.source, options=options, abstraction=embedding.abstraction)
+                module = load_module(item.source, options=options, abstraction=abstraction)
             except NccError as error:
                 failures[item.name] = str(error)
                 continue
@@ -135,7 +116,7 @@ def evaluate_coverage(
                 continue
             seen = np.bincount(module.text_id, minlength=len(module.texts)).tolist()
             total.update(dict(zip(module.texts, seen, strict=True)))
-    return replace(measure_coverage(total, embedding.vocabulary, num_misses=misses), failures=failures)
+    return total, failures
 
 
 def _corpus_counts(name: str, width: Path, abstraction: Abstraction) -> dict[str, int]:

@@ -15,7 +15,7 @@ import pandas as pd
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import check_positive
 from ncc.learning.embedding.backoff import opcode_of
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, l2_normalize, load_embedding
+from ncc.learning.embedding.embedding import Embedding, l2_normalize
 from ncc_lab.embedding.questions import QuestionSet, generate_questions
 from ncc_lab.embedding.statements import exact_rows
 from ncc_lab.figures import show, table
@@ -116,6 +116,7 @@ def _num_nearer(inside: Floats32, outside: Floats32) -> int:
 class IntrinsicScores:
     """Intrinsic scores of one embedding."""
 
+    num_words: int
     k: int
     analogies: pd.DataFrame
     distance: pd.DataFrame
@@ -135,6 +136,7 @@ class IntrinsicScores:
         """Return numbers and texts only, for JSON; scores in percent with one decimal, None where nothing was asked."""
         categories = self.distance.to_dict("records")
         return {
+            "num_words": self.num_words,
             "k": self.k,
             "groups": _answers(score_groups(self.analogies)),
             "kinds": _answers(self.analogies),
@@ -197,20 +199,7 @@ def _round(percent: float | None) -> float | None:
     return None if percent is None else round(percent, 1)
 
 
-def evaluate_embedding(embedding: AnyEmbedding | None = None, *, k: int = 5) -> IntrinsicScores:
-    """Run the inst2vec paper's analogies and semantic distance test on an embedding.
-
-    Args:
-        embedding: Default the one that ships with ncc.
-        k: Number of nearest words among which an answer must be.
-
-    Returns:
-        Scores of each kind of analogy and of the distance test, in percent.
-
-    Raises:
-        InputError: ``k`` is below 1.
-
-    Reference: Ben-Nun et al. 2018, section 5.1.
-    """
-    embedding = load_embedding(embedding)
-    return IntrinsicScores(k, score_analogies(embedding, k=k), score_distance(embedding))
+def score_embedding(embedding: Embedding, k: int = 5) -> IntrinsicScores:
+    """Ask an embedding all questions, and compare its distances."""
+    analogies = score_analogies(embedding, k=k)
+    return IntrinsicScores(len(embedding.vocabulary), k, analogies, score_distance(embedding))

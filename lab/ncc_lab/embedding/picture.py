@@ -7,15 +7,14 @@ import io
 import os
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from ncc.arrays import Floats32, Ints32
 from ncc.errors import InputError
 from ncc.learning.embedding.backoff import opcode_of
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, l2_normalize, load_embedding
-from ncc.system.files.writing import check_writable, write_output
+from ncc.learning.embedding.embedding import Embedding, l2_normalize
+from ncc.system.files.writing import write_output
 from ncc_lab.embedding.statements import exact_rows
 
 _MIN_WORDS = 5
@@ -136,18 +135,3 @@ def write_png(projection: Projection, path: str | os.PathLike[str]) -> None:
     picture = io.BytesIO()
     figure.savefig(picture, format="png")
     write_output(path, picture.getvalue())
-
-
-def draw_embedding(embedding: AnyEmbedding | None = None, *, plot: str | Path) -> None:
-    """Draw the most frequent words of an embedding in two dimensions, colored by family.
-
-    Args:
-        embedding: Default the one that ships with ncc.
-        plot: A .png file.
-
-    Raises:
-        InputError: The embedding has too few words.
-        OutputError: The file can't be written.
-    """
-    check_writable(Path(plot))
-    write_png(project(load_embedding(embedding)), plot)

@@ -3,7 +3,7 @@
 Reference: gpuFLOPBench, arXiv 2512.04355 (data); Vovk et al. 2005 (conformal intervals).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from ncc.arrays import Floats, Ints, Rows
-from ncc.errors import InputError
 from ncc.tasks.gpus.features import KINDS
 from ncc.tasks.gpus.specs import MEASURED, find_spec
-from ncc.tasks.gpus.train import Launches, fit_gpus, program_folds, published_launches
+from ncc.tasks.gpus.train import Launches, fit_gpus, program_folds
 from ncc_lab.figures import selective_accuracy
 from ncc_lab.gpus.residuals import Codes, read_codes, recurrent_residual, with_vectors
 
@@ -129,38 +128,41 @@ ON_CODE: Mapping[str, Callable[[Codes, Launches, Launches, int], Predictions]] =
 """Models that read the kernel's code beside the columns."""
 
 
-def evaluate_gpu(
-    method: str = "all",
-    *,
-    seed: int = 204,
-    data: str | None = None,
-    progress: Callable[[str], None] | None = None,
+@dataclass(frozen=True)
+class GpuScores:
+    """Figures by method and way of asking, see `figures_of`."""
+
+    methods: dict[str, dict[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values by name, as ``--json`` prints them."""
+        return {"methods": self.methods}
+
+    def to_card(self) -> dict[str, Any]:
+        """Return the figures of the head that ships, or of all methods if it is not among them."""
+        return self.methods.get("ncc", self.methods)
+
+    def to_text(self) -> str:
+        """Return a line for each method and way of asking."""
+        lines = []
+        for name, ways in self.methods.items():
+            for way, figures in ways.items():
+                texts = (
+                    f"{figure.replace('_', ' ')} {one['value']:.3f} ({one['low']:.3f} to {one['high']:.3f})"
+                    for figure, one in figures.items()
+                    if isinstance(one, dict)
+                )
+                lines.append(f"{name}, {way}: {', '.join(texts)}")
+        return "\n\n".join(lines)
+
+
+def measure_methods(
+    names: Sequence[str], launches: Launches, seed: int, data: str | None, progress: Callable[[str], None] | None
 ) -> dict[str, dict[str, Any]]:
-    """Evaluate predicted launches of gpuFLOPBench's CUDA programs, held out in five folds.
-
-    Every method learns from launches with and without their program's arguments, and is asked both ways:
-    "with_program_args" and "without_program_args".
-
-    Args:
-        method: One of `METHODS` or `ON_CODE`, or "all".
-        seed: Of folds and of training.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        progress: Called with a line of text after each method.
-
-    Returns:
-        Method → "with_program_args" and "without_program_args" → figures, see `figures_of`.
-
-    Raises:
-        InputError: There is no such method.
-        DataError: The files are missing or damaged.
-    """
-    names = (*METHODS, *ON_CODE)
-    if method not in ("all", *names):
-        raise InputError(f"no method is called {method!r}; expected {', '.join(names)} or all")
-    launches = published_launches(data, progress)
+    """Hold programs out in five folds, and ask with and without their arguments after learning from both."""
     found: dict[str, dict[str, Any]] = {}
     codes: Codes = {}
-    for name in names if method == "all" else (method,):
+    for name in names:
         if name in ON_CODE:
             codes = codes or read_codes(launches, data, progress)
             run: Predictor = partial(ON_CODE[name], codes)

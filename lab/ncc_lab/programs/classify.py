@@ -1,26 +1,22 @@
 """Classification of labelled programs: splits, figures, controls, the paper's head, ours and its ablations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache as remember
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Floats32, Ints, Split
-from ncc.errors import InputError
-from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.native import OPCODES
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.learning.programs.labelled import ProgramSamples, labelled_files, load_programs, programs_cache
+from ncc.learning.embedding.embedding import Embedding
+from ncc.learning.programs.labelled import ProgramSamples
 from ncc.learning.programs.table import ProgramTable
 from ncc.tasks.classification.train import split_samples
-from ncc_lab.comparison import Comparison, compare
-from ncc_lab.controls import forest_of, majority, sklearn_method
+from ncc_lab.controls import majority, sklearn_method
 from ncc_lab.figures import SEED, Figure, calibration_error, macro_f1, mean, mean_where
-from ncc_lab.frame import HoldOut, Method, Task, choose, choose_methods, runs_folder, seeds_from
+from ncc_lab.frame import HoldOut, Method, Task
 
 if TYPE_CHECKING:
     from ncc.tasks.classification.config import NetworkTraining
@@ -74,18 +70,13 @@ def classification(samples: ProgramSamples, per_class: Sequence[int] = ()) -> Ta
             for name in PROTOCOLS
             for most in (None, *sizes)
         },
-        terms=terms,
+        terms=lambda samples, rows, predicted: class_terms(samples.label[rows], predicted),
         widths=(len(samples.classes),),
         figures=FIGURES,
         perfect=np.eye(len(samples.classes))[samples.label],
         draws=_DRAWS,
         notes={"num_programs": len(samples), "ways": samples.ways, "failures": len(samples.failures)},
     )
-
-
-def terms(samples: ProgramSamples, rows: Ints, predicted: Floats) -> dict[str, NDArray[Any]]:
-    """Return what probabilities of classes are worth, row by row."""
-    return class_terms(samples.label[rows], predicted)
 
 
 def class_terms(label: Ints, probability: Floats) -> dict[str, NDArray[Any]]:
@@ -121,8 +112,8 @@ def count_controls(num_trees: int = 300) -> tuple[ClassificationMethod, ...]:
     from sklearn.linear_model import LogisticRegression
 
     models: dict[str, tuple[Any, Any]] = {
-        "opcode histogram + random forest": (_opcodes, forest_of(RandomForestClassifier, num_trees)),
-        "bag of statements + random forest": (_statements, forest_of(RandomForestClassifier, num_trees)),
+        "opcode histogram + random forest": (_opcodes, RandomForestClassifier(num_trees)),
+        "bag of statements + random forest": (_statements, RandomForestClassifier(num_trees)),
         "bag of statements + linear model": (_log_statements, LogisticRegression(C=10.0, tol=1e-3, max_iter=1000)),
     }
     return tuple(
@@ -207,85 +198,3 @@ def all_methods(
         *(network(embedding, options, name) for name, options in ablations.items()),
     )
     return (majority(labels_of), *count_controls(num_trees), *(scorer.method for scorer in scorers))
-
-
-def evaluate_classification(
-    folder: str | Path | None = None,
-    *,
-    classes: str | None = None,
-    protocol: str = "grouped",
-    method: Sequence[str] | None = None,
-    per_class: Sequence[int] | None = None,
-    levels: Sequence[str] = ("1",),
-    embedding: AnyEmbedding | None = None,
-    epochs: int = 12,
-    seeds: int = 1,
-    seed: int = SEED,
-    trees: int = 300,
-    jobs: int = 1,
-    cache: str | Path | None = None,
-    no_cache: bool = False,
-    programs: str | Path | None = None,
-    data: str | None = None,
-    options: CompileOptions | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Comparison:
-    """Compare program classifiers with controls.
-
-    Args:
-        folder: Has a folder of programs for each class; default POJ-104.
-        classes: Those to compare, such as "81-104" or "sort,search"; default all.
-        protocol: "grouped", "published", or "all".
-        method: Patterns of the names of methods to run, such as "ncc*"; default all.
-        per_class: Train on so many programs of a class; several numbers make a learning curve.
-        levels: Optimization levels to compile programs at.
-        embedding: Vectors to begin with; default those that ship with ncc.
-        epochs: Passes over the programs, for ours.
-        seeds: Number of runs.
-        seed: Of the first of them.
-        trees: Trees of the controls' forests.
-        jobs: Folds run at a time, each with one thread.
-        cache: Folder that keeps results of folds; default the user's cache.
-        no_cache: Whether to run every fold, and keep none.
-        programs: Folder where programs are kept once read; default the user's cache.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        options: How programs are compiled, but for the level.
-        progress: Called with a line of text after each fold.
-
-    Returns:
-        Scores of every method under every protocol, with 95 % intervals.
-
-    Raises:
-        InputError: There is no such protocol, method or level, or there are too few classes or programs.
-        DataError: POJ-104 is asked for and is missing or damaged.
-        OutputError: A cache can't be written.
-
-    Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
-    """
-    from ncc.tasks.classification.config import NetworkTraining
-    from ncc_lab.programs.methods import frozen_methods
-
-    protocols = choose("protocol", protocol, PROTOCOLS)
-    if any(size < 1 for size in per_class or ()):
-        raise InputError(f"programs of a class: expected 1 or more, found {min(per_class or ())}")
-    runs = runs_folder(cache, no_cache)
-    embedding = load_embedding(embedding)
-    files, names = labelled_files(folder, levels, data, classes)
-    kept = Path(programs) if programs else programs_cache()
-    samples = load_programs(
-        files, names, options=options, abstraction=embedding.abstraction, cache=kept, jobs=jobs, progress=progress
-    )
-    training = NetworkTraining()
-    training = replace(training, loop=replace(training.loop, epochs=epochs))
-    methods = (*all_methods(embedding, training, trees), *frozen_methods(files, names, embedding, kept))
-    chosen = choose_methods(method, [one.name for one in methods])
-    sizes = [f"/{size}" for size in sorted(per_class or (), reverse=True)] or [""]
-    return compare(
-        classification(samples, per_class or ()),
-        [one for one in methods if one.name in chosen],
-        [f"{name}{size}" for name in protocols for size in sizes],
-        seeds_from(seed, seeds),
-        jobs=jobs,
-        cache=runs,
-        progress=progress,
-    )

@@ -1,6 +1,5 @@
 """How a trained classifier does on its test programs at another level or from another compiler."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,10 +12,10 @@ import pandas as pd
 from ncc.arrays import Floats, Ints
 from ncc.errors import AssetError, InputError
 from ncc.ir.frontend.options import CompileOptions
-from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
-from ncc.learning.programs.labelled import LabelledFiles, labelled_files, load_programs, programs_cache
+from ncc.learning.embedding.embedding import Embedding
+from ncc.learning.programs.labelled import LabelledFiles, load_programs
 from ncc.learning.programs.table import ProgramTable
-from ncc.tasks.classification.head import ClassifierHead, load_classifier
+from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import encoded_programs
 from ncc.tasks.classification.train import split_samples
 from ncc_lab.figures import estimate, show, table
@@ -45,56 +44,6 @@ class RobustnessTable:
             for row in self.scores.astype(object).to_dict("records")
         }
         return table("Level and compiler", rows, ["programs", "accuracy", "as usually compiled", "unknown"])
-
-
-def evaluate_classifier(
-    head: ClassifierHead | str | os.PathLike[str],
-    folder: str | Path | None = None,
-    *,
-    levels: Sequence[str] = ("1",),
-    clang: Sequence[str] | None = None,
-    embedding: AnyEmbedding | None = None,
-    jobs: int = 1,
-    programs: str | Path | None = None,
-    data: str | None = None,
-    options: CompileOptions | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> RobustnessTable:
-    """Measures a trained classifier on its test programs, compiled at other levels and by other compilers.
-
-    Args:
-        head: The classifier, or its folder.
-        folder: Has all programs, those that it was trained on included; default POJ-104.
-        levels: Optimization levels.
-        clang: Compilers beside the bundled one.
-        embedding: That it was trained on; default the one that ships with ncc.
-        jobs: Compilers at a time.
-        programs: As for `ncc_lab.evaluate_classification`.
-        data: As for `ncc_lab.evaluate_classification`.
-        options: As for `ncc.train_classifier`.
-        progress: Called with a line of text now and then.
-
-    Returns:
-        Scores for each level and compiler, with 95 % intervals.
-
-    Raises:
-        InputError: A level is unknown, or there are too few classes or programs.
-        AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
-        DataError: POJ-104 is asked for and is missing or damaged.
-    """
-    files, names = labelled_files(folder, levels, data)
-    options = options or CompileOptions()
-    variants = [replace(options, optimization=level, clang=path) for path in (None, *(clang or ())) for level in names]
-    return measure_head(
-        load_classifier(head),
-        load_embedding(embedding),
-        files,
-        variants,
-        options=options,
-        cache=programs_cache() if programs is None else Path(programs),
-        jobs=jobs,
-        progress=progress,
-    )
 
 
 def measure_head(

@@ -11,15 +11,13 @@ from joblib import Parallel, delayed
 
 from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
+from ncc.ir.reader.abstraction import Abstraction
 from ncc.learning.corpus.recipe import CorpusFile, find_files, load_recipe
-from ncc.learning.data.registry import cache_folder
-from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
 from ncc.learning.programs.ir_cache import CachingCompiler
-from ncc.system.files.writing import check_folder
 from ncc_lab.comparison import Comparison, Result
 from ncc_lab.figures import SEED, mean
-from ncc_lab.frame import HoldOut, Task, choose_methods
-from ncc_lab.retrieval.methods import Representation, all_representations
+from ncc_lab.frame import HoldOut, Task
+from ncc_lab.retrieval.methods import Representation
 from ncc_lab.retrieval.metrics import Matrix, pool_scores
 from ncc_lab.retrieval.pools import Build, Pool, compile_file, make_pool
 
@@ -27,50 +25,19 @@ SIZES = (100, 1000, None)
 """Functions of a pool, the right one among them; None stands for all of the project."""
 
 
-def evaluate_functions(
-    projects: Sequence[str | Path],
+def compare_functions(
+    files: Mapping[str, Sequence[CorpusFile]],
+    methods: Sequence[Representation],
+    clangs: Sequence[str],
+    compiler: CachingCompiler,
+    abstraction: Abstraction,
     *,
-    method: Sequence[str] | None = None,
-    clang: Sequence[str] | None = None,
-    embedding: AnyEmbedding | None = None,
-    seed: int = 204,
     jobs: int = 1,
-    ir: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Measures whether a function's vector finds the same function, compiled differently, in its project.
-
-    The pool is a project compiled at -O2 by the bundled clang; the queries are its functions at -O0, and those of other
-    compilers at -O2. The project's identifiers and strings are removed; tables with and without the names of external
-    callees follow each other.
-
-    Args:
-        projects: Recipes of corpora, each source a project, and folders of sources, each a project.
-        method: As for `evaluate_retrieval`.
-        clang: Further compilers, whose -O2 asks as well.
-        embedding: Vectors of statements; default those that ship with ncc.
-        seed: Of the encoder that is not trained.
-        jobs: Files compiled at a time.
-        ir: Folder that keeps the compiled IR; default one in the user's cache.
-        progress: Called with lines of text.
-
-    Returns:
-        Scores of every method, with 95 % intervals over projects.
-
-    Raises:
-        InputError: There is no such project or method, or no project has two functions to tell apart.
-        OutputError: A folder can't be written.
-    """
-    embedding = load_embedding(embedding)
-    known = all_representations(embedding, seed)
-    names = choose_methods(method, [representation.name for representation in known])
-    chosen = [representation for representation in known if representation.name in names]
-    folder = Path(ir) if ir else cache_folder() / "functions"
-    check_folder(folder)
-    compiler = CachingCompiler(cache_folder() / "headers", folder)
-    files = _find_files(projects)
+    """Score ways to make vectors, by projects and their files; -O0 and further compilers ask, -O2 answers."""
     pool_build = Build()
-    queries = [Build(level="-O0"), *(Build(clang=path) for path in clang or ())]
+    queries = [Build(level="-O0"), *(Build(clang=path) for path in clangs)]
     tasks = [
         delayed(_try_to_compile)(file, build, compiler)
         for build in (pool_build, *queries)
@@ -89,7 +56,7 @@ def evaluate_functions(
                 made, failed = make_pool(
                     *(some, query, pool_build),
                     ir_of=lambda file, build: compile_file(file, build, compiler),
-                    abstraction=embedding.abstraction,
+                    abstraction=abstraction,
                     keep_callees=keep_callees,
                 )
                 failures |= failed
@@ -98,14 +65,14 @@ def evaluate_functions(
                 reason = next(iter(failures.values()), "none has a function in both ways")
                 raise InputError(f"no functions to compare: {reason}")
             title = f"{query} asks, -O2 answers, names of callees {'kept' if keep_callees else 'hidden'}"
-            for representation in chosen:
+            for representation in methods:
                 results += _score(representation, pools, title, failures)
                 if progress:
                     progress(f"{title}: {representation.name}")
     return Comparison(tuple(sorted(results, key=lambda result: result.protocol)))
 
 
-def _find_files(projects: Sequence[str | Path]) -> dict[str, list[CorpusFile]]:
+def find_projects(projects: Sequence[str | Path]) -> dict[str, list[CorpusFile]]:
     """Return project → its files of source, each once."""
     found: dict[str, dict[str, CorpusFile]] = {}
     for project in projects:

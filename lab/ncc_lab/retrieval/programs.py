@@ -4,95 +4,22 @@ Reference: Lu et al. 2021 (CodeXGLUE), clone detection on POJ-104: classes 81 to
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ncc.arrays import Ints
-from ncc.ir.frontend.options import CompileOptions
-from ncc.learning.embedding.embedding import AnyEmbedding, load_embedding
-from ncc.learning.encoder.pooling import AnyEncoder, load_pooler
-from ncc.learning.programs.ir_cache import CachingCompiler
-from ncc.learning.programs.labelled import (
-    LabelledFiles,
-    ProgramSamples,
-    choose_classes,
-    labelled_files,
-    load_programs,
-    programs_cache,
-)
+from ncc.learning.programs.labelled import LabelledFiles, ProgramSamples
 from ncc.system.files.reading import InputFile
-from ncc.system.files.writing import check_folder
 from ncc_lab.comparison import Comparison, Result
 from ncc_lab.figures import SEED, mean
-from ncc_lab.frame import HoldOut, Task, choose_methods
-from ncc_lab.retrieval.methods import Representation, Units, all_representations, pooled
+from ncc_lab.frame import HoldOut, Task
+from ncc_lab.retrieval.methods import Representation, Units
 from ncc_lab.retrieval.metrics import Matrix, average_precisions, expanded, unit_rows
 
 ReadIR = Callable[[InputFile], tuple[bytes, str]]
 """From a program to its IR, and the way that it compiled."""
-
-
-def evaluate_retrieval(
-    folder: str | Path | None = None,
-    *,
-    classes: str | None = None,
-    per_class: int | None = None,
-    method: Sequence[str] | None = None,
-    encoder: AnyEncoder | None = None,
-    levels: Sequence[str] = ("1",),
-    rerank: bool = False,
-    embedding: AnyEmbedding | None = None,
-    seed: int = 204,
-    jobs: int = 1,
-    programs: str | Path | None = None,
-    data: str | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Comparison:
-    """Measures whether vectors of programs find the programs of their class among all others.
-
-    Args:
-        folder: Has a folder of programs for each class; default POJ-104.
-        classes: Those to compare, as "81-104" or "sort,search"; default all.
-        per_class: So many programs of each class, drawn at random by the seed; default all.
-        method: Patterns of names of methods, as a shell matches files; default all.
-        encoder: An encoder of your own, or its folder, which is measured as well.
-        levels: Optimization levels to compile programs at; vectors of several stand side by side.
-        rerank: Also score vectors that were moved towards their nearest, which looks at all that is compared.
-        embedding: Vectors of statements; default those that ship with ncc.
-        seed: Of the encoder that is not trained.
-        jobs: Processes that compile and read.
-        programs: Folder where programs are kept once read; default the user's cache.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        progress: Called with lines of text.
-
-    Returns:
-        Scores of every method, with 95 % intervals over classes.
-
-    Raises:
-        InputError: There is no such class, method or level.
-        DataError: POJ-104 is asked for and is missing or damaged.
-        OutputError: The folder of programs can't be written.
-
-    Reference: Lu et al. 2021 (CodeXGLUE); Mou et al. 2016 (data).
-    """
-    embedding = load_embedding(embedding)
-    cache = Path(programs) if programs else programs_cache()
-    files, names = labelled_files(folder, levels, data)
-    if classes or per_class:
-        files = choose_classes(files, classes or ",".join(files.classes), per_class=per_class, seed=seed)
-    own = [pooled(load_pooler("encoder", embedding, encoder), "ncc, this encoder")] if encoder else []
-    known = [*all_representations(embedding, seed), *own]
-    chosen = choose_methods(method, [one.name for one in known])
-    check_folder(Path(programs) if programs else None)
-    samples = load_programs(files, names, abstraction=embedding.abstraction, cache=cache, jobs=jobs, progress=progress)
-    methods = [one for one in known if one.name in chosen]
-    compiler = CachingCompiler.below(cache)
-    readers = [partial(compiler.program_ir, options=CompileOptions(optimization=level)) for level in names]
-    return compare_retrieval(files, samples, methods, readers, rerank=rerank, progress=progress)
 
 
 def compare_retrieval(

@@ -2,12 +2,28 @@
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ncc.errors import InputError, check_positive
+from ncc.verbs.types import Words
 
 if TYPE_CHECKING:
     from ncc.tasks.classification.config import NetworkTraining
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",")))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(map(int, _parts(text))) if text else ()
+    except ValueError as error:
+        raise InputError(f"{text!r}: expected whole numbers with commas between them") from error
+
+
+Numbers = Annotated["tuple[int, ...]", Words("N,N", parse=_numbers)]
+Names = Annotated["tuple[str, ...]", Words("NAMES", parse=_parts)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,34 +82,34 @@ class SweepConfig:
     """What a sweep runs.
 
     Attributes:
-        world: Numbers of ranks, 1 among them.
-        strategy: How ranks share the work: "mirrored", "central", "stale", "local".
-        compression: How mirrored ranks send: "none", "fp16", "bf16", "topk", "int8".
-        batch_size: Programs of a step, over all ranks.
-        hidden: Units of each direction of the LSTM: sizes of the model.
+        world: Numbers of ranks, including 1, such as '1,2,4'.
+        strategy: How ranks share the work: mirrored, central, stale, local.
+        compression: How mirrored ranks compress gradients: none, fp16, bf16, topk, int8.
+        batch_size: Programs per step, in all ranks together.
+        hidden: Units in each direction of the LSTM: the sizes of the model.
         epochs: Passes over the programs.
-        per_class: Train on so many programs of a class.
-        threads: Numbers of threads to try for one rank; several ranks have one each.
-        target: Accuracy on validation programs, the time to which is measured too.
-        repeats: Runs of each setting.
-        device: "cpu" or "cuda"; each rank takes a GPU of its own.
-        seed: Of the first run of each setting.
+        per_class: Training programs per class.
+        threads: Threads to try for one rank; several ranks have one each.
+        target: Also report the time to this accuracy on validation programs.
+        repeats: Runs of each setting, with successive seeds from --seed.
+        device: Device to train on, cpu or cuda; each rank uses its own GPU.
+        seed: Random seed of the first run of each setting.
         timeout: Time limit of a run in seconds.
     """
 
-    world: tuple[int, ...] = (1, 2)
-    strategy: tuple[str, ...] = ("mirrored",)
-    compression: tuple[str, ...] = ("none",)
-    batch_size: tuple[int, ...] = (64,)
-    hidden: tuple[int, ...] = (128,)
+    world: Numbers = (1, 2)
+    strategy: Names = ("mirrored",)
+    compression: Names = ("none",)
+    batch_size: Numbers = (64,)
+    hidden: Numbers = (128,)
     epochs: int = 12
     per_class: int | None = None
-    threads: tuple[int, ...] = (1,)
-    target: float | None = None
+    threads: Numbers = (1,)
+    target: Annotated[float | None, Words("ACCURACY")] = None
     repeats: int = 3
-    device: str = "cpu"
+    device: Annotated[str, Words("cpu|cuda")] = "cpu"
     seed: int = 204
-    timeout: float = 3600.0
+    timeout: Annotated[float, Words("SECONDS")] = 3600.0
 
     def __post_init__(self) -> None:
         for name in ("world", "strategy", "compression", "batch_size", "hidden", "threads"):

@@ -1,6 +1,6 @@
 """The programs of a sweep: where they are, how they are read, and which of them each run trains on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,19 +30,19 @@ class ProgramSource:
     @classmethod
     def find(
         cls,
-        folder: Path | None = None,
-        levels: str = "1",
+        folder: str | Path | None = None,
+        levels: Sequence[str] = ("1",),
         *,
-        cache: Path | None = None,
-        embedding: Path | None = None,
+        cache: str | Path | None = None,
+        embedding: str | Path | None = None,
         data: str | None = None,
     ) -> "ProgramSource":
         """Return the source that a user named: POJ-104, the user's cache and the shipped embedding by default."""
         return cls(
-            levels=level_names(levels),
-            folder=str(programs_folder(folder, data).absolute()),
-            cache=str((cache or programs_cache()).absolute()),
-            embedding=str(embedding.absolute()) if embedding else None,
+            levels=level_names(",".join(levels)),
+            folder=str(programs_folder(Path(folder) if folder else None, data).absolute()),
+            cache=str(Path(cache or programs_cache()).absolute()),
+            embedding=str(Path(embedding).absolute()) if embedding else None,
         )
 
     def load(self, *, progress: Callable[[str], None] | None = None) -> "Programs":

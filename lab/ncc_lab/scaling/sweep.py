@@ -1,19 +1,17 @@
-"""Runs a sweep, one run at a time, and keeps all of them."""
+"""Runs a sweep, one run at a time, and keeps all of them; its tables."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ncc.errors import InputError
+from ncc_lab.figures import show, table
 from ncc_lab.scaling.plan import Setting, SweepConfig
-from ncc_lab.scaling.prediction import LINKS, predict_scaling
 from ncc_lab.scaling.programs import ProgramSource
-from ncc_lab.scaling.runs import RunResult, start_run
+from ncc_lab.scaling.runs import PHASES, Measured, RunResult, start_run
 from ncc_lab.scaling.scores import Spread, break_even, score_settings
 
 
@@ -51,19 +49,31 @@ class ScalingSweep:
     @cached_property
     def phases(self) -> dict[Setting, dict[str, float]]:
         """Setting → median seconds of each phase over the runs that went well."""
-        frame = pd.DataFrame([{"setting": run.run.setting, **run.phases} for run in self.results if run.measured])
-        return (
-            {}
-            if frame.empty
-            else {
-                key: dict(rows.drop(columns="setting").median()) for key, rows in frame.groupby("setting", sort=False)
-            }
-        )
+        runs = [{"setting": result.run.setting, **result.phases} for result in self.results if result.measured]
+        groups = pd.DataFrame(runs, columns=["setting", *PHASES]).groupby("setting", sort=False)
+        return {setting: dict(seconds[[*PHASES]].median()) for setting, seconds in groups}
 
     @property
     def num_failed(self) -> int:
         """Runs that failed."""
         return sum(result.error is not None for result in self.results)
+
+    def to_text(self) -> str:
+        """Return settings with their scores, how large the model must be, and every run."""
+        config = self.config
+        target = "" if config.target is None else f", target {config.target:.1%} on the validation programs"
+        scope = f"{self.num_programs} programs of {self.num_classes} classes{target}"
+        sizes = [one["text"] for one in self.break_even]
+        parts = [
+            f"Strong scaling on {config.device}, {config.epochs} epochs, {scope}",
+            _score_table(self),
+            _phase_table(self),
+            "\n".join(["How large the model must be", *sizes]) if sizes else "",
+            "\n".join(f"note: {note}" for note in _notes(self)),
+            _prediction_text(self.prediction) if self.prediction else "",
+            _run_table(self),
+        ]
+        return "\n\n".join(filter(None, parts))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values by name, as ``--json`` prints them."""
@@ -91,53 +101,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}
     return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
-
-
-def bench_scaling(
-    config: SweepConfig,
-    folder: str | Path | None = None,
-    *,
-    levels: Sequence[str] = ("1",),
-    embedding: str | Path | None = None,
-    programs: str | Path | None = None,
-    data: str | None = None,
-    predict: Sequence[int] = (),
-    link: str = "infiniband",
-    progress: Callable[[str], None] | None = None,
-) -> ScalingSweep:
-    """Measures how training a program classifier scales over ranks, and how large a model must be for that to pay.
-
-    Every run has its own processes; the result includes all runs, even failed ones.
-
-    Args:
-        config: What is run.
-        folder: Has a folder of programs for each class; default POJ-104.
-        levels: Optimization levels to compile programs at.
-        embedding: Folder of the embedding, which each run reads; default the one that ships with ncc.
-        programs: Folder where programs are kept once read; default the user's cache.
-        data: Folder of datasets; default NCC_DATA, then the cache.
-        predict: Numbers of ranks whose speedup is predicted from the runs, which must be of 1, 2 and more ranks.
-        link: What they are joined by: "nvlink", "infiniband" or "ethernet".
-        progress: Called with a line of text after each run.
-
-    Returns:
-        Every run and the scores of every setting: seconds, programs a second, speedups.
-
-    Raises:
-        InputError: A value is out of its range, unknown, or does not go with another.
-        DataError: POJ-104 is asked for and is missing or damaged.
-    """
-    is_plain = "mirrored" in config.strategy and "none" in config.compression
-    if predict and (min(predict) < 2 or len(set(config.world)) < 3 or not is_plain):
-        raise InputError("a prediction needs runs of 1, 2 and more mirrored ranks, and asks for 2 ranks or more")
-    if link not in LINKS:
-        raise InputError(f"link is {link!r}; expected one of {', '.join(LINKS)}")
-    paths = [None if path is None else Path(path) for path in (folder, programs, embedding)]
-    source = ProgramSource.find(paths[0], ",".join(levels), cache=paths[1], embedding=paths[2], data=data)
-    sweep = run_sweep(config, source, progress=progress)
-    if not predict:
-        return sweep
-    return replace(sweep, prediction=predict_scaling(sweep.results, predict, link, seed=config.seed))
 
 
 def run_sweep(
@@ -174,3 +137,104 @@ def run_sweep(
         failures=failures,
         preparing_s=preparing_s,
     )
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _notes(sweep: ScalingSweep) -> list[str]:
+    """Return what a reader should know before trusting the figures."""
+    notes = []
+    if sweep.num_failed:
+        notes.append(f"{sweep.num_failed} of {len(sweep.results)} runs failed; they are listed, and count for nothing")
+    cores = sweep.hardware.get("cores")
+    needed = max(setting.world * setting.threads for setting in sweep.scores.setting)
+    if sweep.config.device == "cpu" and cores and needed > cores:
+        notes.append(f"{needed} ranks or threads share {cores} cores")
+    loads = [result.load for result in sweep.results if result.load is not None]
+    # the average of a minute still holds the run before
+    if loads and loads[0] > 0.5:
+        notes.append(f"the machine was not idle before the first run: load {loads[0]:.1f}")
+    if sweep.config.repeats < 3:
+        notes.append(f"{sweep.config.repeats} repeats say little about the spread")
+    return notes
+
+
+def _setting_table(caption: str, rows: Sequence[tuple[Setting, Mapping[str, str]]]) -> str:
+    """Return a table that says the setting of each row first."""
+    cells = {
+        f"{number}. {setting.way}": [
+            *(str(one) for one in (setting.world, setting.threads, setting.batch_size, setting.hidden)),
+            *texts.values(),
+        ]
+        for number, (setting, texts) in enumerate(rows, 1)
+    }
+    return table(caption, cells, ["ranks", "threads", "batch", "hidden", *(rows[0][1] if rows else ())])
+
+
+def _spread(spread: Spread | None, places: int = 1, unit: str = "") -> str:
+    if spread is None or spread.low == spread.high:
+        return show(spread.median if spread else None, unit=unit, places=places)
+    return show(*spread, unit=unit, places=places)
+
+
+def _score_table(sweep: ScalingSweep) -> str:
+    def cells(score: Any) -> dict[str, str]:
+        return {
+            "weights": show(score.num_weights, places=0),
+            "good runs": f"{score.num_runs - score.num_failed} of {score.num_runs}",
+            "seconds": _spread(score.seconds),
+            "programs/s": _spread(score.end_to_end_rate),
+            "seconds to target": _spread(score.seconds_to_target),
+            "test accuracy": _spread(score.accuracy, 2, "%"),
+            "MB sent by a rank": show(score.bytes_sent.median / 1e6 if score.bytes_sent else None, places=2),
+            "speedup": ("★ " if score.is_baseline else "") + _spread(score.speedup, 2),
+            "of training alone": _spread(score.training_speedup, 2),
+            "to the target": _spread(score.target_speedup, 2),
+        }
+
+    return _setting_table("Settings", [(score.setting, cells(score)) for score in sweep.scores.itertuples()])
+
+
+def _phase_table(sweep: ScalingSweep) -> str:
+    rows = []
+    for score in sweep.scores.itertuples():
+        seconds = sweep.phases.get(score.setting, {})
+        cells = {name.removesuffix("_s"): show(seconds.get(name), places=2) for name in PHASES}
+        rows.append((score.setting, cells | {"lost in steps": show(score.lost_s, places=2)}))
+    return _setting_table("Median seconds of phases, on the first rank", rows)
+
+
+def _prediction_text(prediction: Mapping[str, Any]) -> str:
+    """Return speedups of ranks that were not run, and how good predictions are."""
+    rows = {
+        f"{point['world']} ranks, hidden {point['hidden']}": [
+            show(point["weights"], places=0),
+            _spread(point["speedup"], 2),
+            show(point["speedup"].median / point["world"], places=2),
+        ]
+        for point in prediction["points"]
+    }
+    points = table(f"Predicted over {prediction['link']}", rows, ["weights", "speedup", "efficiency"])
+    return "\n\n".join([points, "\n".join(prediction["text"])])
+
+
+def _run_table(sweep: ScalingSweep) -> str:
+    def cells(result: RunResult) -> dict[str, str]:
+        def measured(pick: Callable[[Measured], str]) -> str:
+            return pick(result.measured) if result.measured else "–"
+
+        return {
+            "seed": str(result.run.seed),
+            "wall s": show(result.wall_s),
+            "load before": show(result.load),
+            "seconds": measured(lambda _: show(result.seconds)),
+            "programs × epochs": measured(lambda run: show(run.samples, places=0)),
+            "steps": measured(lambda run: show(run.steps, places=0)),
+            "MB sent, by rank": measured(lambda run: ", ".join(f"{sent / 1e6:,.2f}" for sent in run.bytes_sent)),
+            "test accuracy": measured(lambda run: show(run.test_accuracy, unit="%", places=2)),
+            "failure": f"failed: {result.error}" if result.error else "",
+        }
+
+    caption = "Every run, in the order in which they ran"
+    return _setting_table(caption, [(result.run.setting, cells(result)) for result in sweep.results])

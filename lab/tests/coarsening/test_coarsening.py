@@ -57,9 +57,9 @@ def test_what_is_left_out_and_what_leaks(toy: CoarseningSamples) -> None:
 
 
 def test_wrong_protocols_are_refused(toy: CoarseningSamples) -> None:
-    for protocol_of in (lambda name: coarsening_splits(toy, name), evaluate_coarsening):
+    for use in (lambda: coarsening_splits(toy, "suite"), lambda: evaluate_coarsening(protocol="suite")):
         with refuses(InputError, "suite", "kernel, source, pair, device"):
-            protocol_of("suite")
+            use()
     alone = CoarseningSamples(**{name: column[:4] for name, column in vars(toy).items()})
     with refuses(InputError, "training rows", "kernel"):
         coarsening_splits(alone, "kernel")

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from lab.tests.rooms import DEVICE_PROTOCOLS, DEVICE_UNITS, device_controls, device_splits, device_terms
 from ncc.errors import InputError
-from ncc_lab import Comparison, Method, Subset, compare, device_mapping, evaluate_devmap
+from ncc_lab import Comparison, Method, Runs, Subset, compare, device_mapping, evaluate_devmap
 from tests.rooms import DeviceMappingSamples
 from tests.support.refuses import refuses
 
@@ -179,16 +179,16 @@ def tables(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
         return dataclasses.replace(toy, platform=platform)
 
     texts = {toy.ir_name(row): IR.replace(b"@f", f"@{toy.suite[row]}".encode()) for row in range(24)}
-    monkeypatch.setattr("ncc_lab.devices.devmap.load_samples", load)
-    for room in ("devmap", "samples"):
-        monkeypatch.setattr(f"ncc_lab.devices.{room}.load_legacy_ir", lambda folder: texts)
+    monkeypatch.setattr("ncc_lab.devices.samples.load_samples", load)
+    for place in ("ncc.tasks.devices.published", "ncc_lab.devices.samples"):
+        monkeypatch.setattr(f"{place}.load_legacy_ir", lambda folder: texts)
 
 
 @pytest.mark.usefixtures("tables")
 def test_chosen_methods_are_compared(toy: DeviceMappingSamples, tmp_path: Path) -> None:
     lines: list[str] = []
-    options: dict[str, Any] = {"seed": 3, "seeds": 2, "trees": 5, "data": "data"}
-    found = evaluate_devmap("suite", method=("auxiliary*", "major*"), cache=tmp_path, progress=lines.append, **options)
+    runs = Runs(seed=3, seeds=2, trees=5, cache=tmp_path, data="data")
+    found = evaluate_devmap(protocol="suite", method=("auxiliary*", "major*"), runs=runs, progress=lines.append)
     names = ["majority", "auxiliary only (label)", "auxiliary only (log_ratio)"]
     assert [(one.task.platform, one.method) for one in found.results] == [
         (platform, name) for platform in ("amd", "nvidia") for name in names
@@ -208,13 +208,25 @@ def test_chosen_methods_are_compared(toy: DeviceMappingSamples, tmp_path: Path) 
         ({"protocol": "random"}, ("protocol", "random", "suite")),
         ({"platform": "intel"}, ("platform", "intel", "amd")),
         ({"method": ("majority", "svm*")}, ("svm*", "majority")),
-        ({"seeds": 0}, ("seeds", "0")),
-        ({"cache": "x"}, ("--cache", "--no-cache")),
     ],
 )
 def test_what_there_is_not_is_refused(options: dict[str, Any], nouns: tuple[str, ...]) -> None:
     with refuses(InputError, *nouns):
-        evaluate_devmap(**{**dict[str, Any](protocol="suite", no_cache=True, data="data"), **options})
+        evaluate_devmap(**{"protocol": "suite", "runs": Runs(no_cache=True, data="data"), **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "nouns"),
+    [
+        ({"seeds": 0}, ("seeds", "0")),
+        ({"trees": 0}, ("trees", "0")),
+        ({"jobs": 0}, ("jobs", "0")),
+        ({"cache": "x", "no_cache": True}, ("--cache", "--no-cache")),
+    ],
+)
+def test_runs_that_can_not_be_are_refused(options: dict[str, Any], nouns: tuple[str, ...]) -> None:
+    with refuses(InputError, *nouns):
+        Runs(**options)
 
 
 @pytest.mark.parametrize("platform", ["amd", "nvidia"])

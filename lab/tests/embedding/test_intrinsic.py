@@ -143,7 +143,7 @@ def test_many_words_are_compared_in_blocks():
 
 
 def test_the_shipped_embedding_is_asked_everything_and_told():
-    scores = evaluate_embedding(load_embedding())
+    scores = evaluate_embedding(embedding=load_embedding())
     found = json.loads(json.dumps(scores.to_dict()))
     assert [kind["kind"] for kind in found["kinds"]] == [kind.name for kind in KINDS]
     assert [group["group"] for group in found["groups"]] == list(GROUPS)
@@ -159,7 +159,7 @@ def test_the_shipped_embedding_is_asked_everything_and_told():
 def test_what_was_not_asked_has_no_score():
     words = ("ret void", "<%ID> = add i32 <%ID>, <INT>", "<%ID> = add i64 <%ID>, <INT>", "add", "<unknown>")
     tiny = Embedding(Vocabulary(words, np.array([3, 2, 1, 0, 0])), np.eye(5, dtype=np.float32))
-    scores = evaluate_embedding(tiny, k=2)
+    scores = evaluate_embedding(embedding=tiny, k=2)
     found = scores.to_dict()
     assert all(group["percent"] is None for group in found["groups"])
     assert found["distance"]["percent"] == 0.0  # all are equally far, so that no pair is nearer

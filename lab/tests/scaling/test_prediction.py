@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.tests.rooms import LINKS, ScalingSweep, Step, SweepConfig, predict_scaling, step_seconds, sweep_text
+from lab.tests.rooms import LINKS, ScalingSweep, Step, SweepConfig, predict_scaling, step_seconds
 from ncc.errors import InputError
 from tests.support.refuses import refuses
 
@@ -79,7 +79,7 @@ def test_a_prediction_is_in_the_report_and_among_the_figures(results, source):
         prediction=predict_scaling(runs, (8,), "nvlink"),
     )  # fmt: skip
     assert [point["world"] for point in sweep.to_dict()["prediction"]["points"]] == [8, 8, 8]
-    page = sweep_text(sweep)
+    page = sweep.to_text()
     parts = (
         "Strong scaling",
         "How large the model must be",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lab.tests.rooms import SweepConfig, run_sweep, sweep_text
+from lab.tests.rooms import SweepConfig, run_sweep
 from tests.support.verbs import run_here
 
 PARTS = ("Strong scaling", "How large the model must be", "Every run")
@@ -47,7 +47,7 @@ def test_a_run_that_fails_is_listed_and_the_others_are_kept(source, result):
     figures = json.loads(json.dumps(sweep.to_dict(), allow_nan=False))
     assert [run["ok"] for run in figures["runs"]] == [True, False, True, False]
     assert [setting["num_failed"] for setting in figures["settings"]] == [0, 2]
-    page = sweep_text(sweep)
+    page = sweep.to_text()
     assert "failed: killed" in page
     assert "2 of 4 runs failed" in page
 
