@@ -131,6 +131,22 @@ class _Argument(click.Argument):
         return metavar if self.required else f"[{metavar}]"
 
 
+class _Command(click.Command):
+    """A command whose help shows the compiler's options apart from its own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in two sections."""
+        own, compiling = [], []
+        for parameter in self.params:
+            row = parameter.get_help_record(ctx)
+            if row and isinstance(parameter, click.Option):
+                (compiling if str(parameter.name).startswith("options__") else own).append(row)
+        for title, rows in (("Options", own), ("Compiler options", compiling)):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
 def make_command(name: str, command: Command, invoke: Callable[..., None]) -> click.Command:
     """Make the click command of a verb, which calls ``invoke`` with the arguments of its function by name."""
     about, texts = read_docstring(command.run)
@@ -150,7 +166,7 @@ def make_command(name: str, command: Command, invoke: Callable[..., None]) -> cl
         invoke(**arguments, **{config: make(**parts[config]) for config, make in configs.items()})
 
     options = [*(parameter.to_click() for parameter in parameters), help_option()]
-    return click.Command(name, params=options, callback=callback, help=about, add_help_option=False)
+    return _Command(name, params=options, callback=callback, help=about, add_help_option=False)
 
 
 def help_option() -> click.Option:

@@ -115,6 +115,7 @@ class _TopGroup(VerbGroup):
             {name: place for name, place in VERBS.items() if " " not in name},
             "Neural code comprehension for LLVM IR: vectors, graphs and performance predictions from code.",
         )
+        self.context_settings = {"max_content_width": 100}
         for name, about in _GROUPS.items():
             verbs = {verb.partition(" ")[2]: place for verb, place in VERBS.items() if verb.startswith(f"{name} ")}
             self.add_command(VerbGroup(name, verbs, about))
@@ -131,8 +132,7 @@ class _TopGroup(VerbGroup):
         width = max(map(len, self.list_commands(ctx)))
         for title, names in sections.items():
             commands = [(name.ljust(width), self.get_command(ctx, name)) for name in names]
-            limit = formatter.width - 6 - width
-            rows = [(name, command.get_short_help_str(limit)) for name, command in commands if command]
+            rows = [(name, command.get_short_help_str(2 * formatter.width)) for name, command in commands if command]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)

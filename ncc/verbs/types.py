@@ -104,9 +104,9 @@ class Command:
 
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:
-        """Parameters in the order of the help; those of ``run`` come first."""
+        """Parameters in the order of the help; those of ``api`` come first."""
         parameters: dict[str, inspect.Parameter] = {}
-        for function in (self.run, _for_each if self.per_input else None, self.api):
+        for function in (self.api, self.run, _for_each if self.per_input else None):
             for name, parameter in inspect.signature(function).parameters.items() if function else ():
                 parameters.setdefault(name, parameter)
         return parameters
