@@ -252,7 +252,7 @@ def predict_gpu(
     head: "GpuHead | PathLike | None" = None,
     options: CompileOptions | None = None,
 ) -> "tuple[GpuPrediction, ...]":
-    """Predict how long a GPU kernel launch takes and whether it is compute- or bandwidth-bound.
+    """Predict how long a GPU kernel launch takes and whether it is compute- or memory-bound.
 
     Missing arguments are read from the launch in host code (the file, its headers, or other files in its folder) if
     constants and the program's arguments determine them; others may be inferred from the launch sizes.
@@ -300,7 +300,7 @@ _GPUS = PerInput(
 
 @command(predict_gpu, per_input=_GPUS)
 def predict_gpu_command(results: "Sequence[GpuPrediction]", *, explain: bool = False) -> tuple[Any, ...]:
-    """Predict how long a GPU kernel launch takes and whether it is compute- or bandwidth-bound.
+    """Predict how long a GPU kernel launch takes and whether it is compute- or memory-bound.
 
     Example: ncc predict-gpu saxpy.cu --grid 4096 --block 256 --arg n=1000000 --explain
 

@@ -113,7 +113,7 @@ class Duplicates(Summarized):
             interval=f"similarity {self.threshold:.4g} or more",
             confidence="" if rate is None else f"{rate:.0%} copies",
             subject=str(self.of.store.folder),
-            details=[*groups, ("copies", "" if rate is None else PERCENTAGES)],
+            details=[*groups, ("copies", PERCENTAGES if rate is not None and groups else "")],
         )
 
     def to_dicts(self) -> list[dict[str, Any]]:

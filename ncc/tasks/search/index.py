@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ncc.tasks.search.duplicates import Duplicates
 
-PERCENTAGES = "percentages: share of pairs this similar or more that are copies"
+PERCENTAGES = "N%: of pairs this similar or more, N% are copies"
 
 
 @dataclass(frozen=True)
