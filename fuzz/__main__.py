@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +22,7 @@ def main() -> int:
     )
     add = parser.add_argument
     add("-n", "--executions", type=int, default=20_000, help="over all targets (default %(default)s)")
+    add("--seconds", type=float, default=math.inf, help="after which no more are begun")
     add("-j", "--jobs", type=int, default=1, help="processes (default %(default)s)")
     add("--seed", type=int, default=0, help="of all inputs (default %(default)s)")
     add("--only", metavar="TARGET,...", help="these targets; 'fast' and 'slow' name all of a kind")
@@ -42,6 +44,7 @@ def main() -> int:
         parser.error(f"no target {error}; see --list")
     config = FuzzConfig(
         executions=options.executions,
+        seconds=options.seconds,
         jobs=options.jobs,
         seed=options.seed,
         memory_mib=options.memory,

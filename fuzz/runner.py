@@ -2,14 +2,13 @@
 
 import base64
 import hashlib
-import queue
+import math
 import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ class FuzzConfig:
 
     Attributes:
         executions: Over all targets, shared out by their weights.
+        seconds: On the wall, after which no more are begun.
         jobs: Processes at a time.
         seed: Of all inputs.
         memory_mib: That a worker may map beyond what it needs to start.
@@ -37,6 +37,7 @@ class FuzzConfig:
     """
 
     executions: int = 20_000
+    seconds: float = math.inf
     jobs: int = 1
     seed: int = 0
     memory_mib: int = 2048
@@ -48,8 +49,8 @@ class FuzzConfig:
         Raises:
             InputError: One is below 1.
         """
-        if min(self.executions, self.jobs, self.memory_mib) < 1:
-            raise InputError("executions, jobs and memory_mib must be 1 or more")
+        if not min(self.executions, self.seconds, self.jobs, self.memory_mib) >= 1:
+            raise InputError("executions, seconds, jobs and memory_mib must be 1 or more")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,25 +165,26 @@ class _Run:
         self.config = config
         self.names = ",".join(target.name for target in targets)
         self.result = FuzzResult({target.name: TargetResult() for target in targets})
-        self._blocks: queue.SimpleQueue[_Block] = queue.SimpleQueue()
-        for block in _blocks(targets, config.executions):
-            self._blocks.put(block)
+        self._blocks = _blocks(targets, config.executions)
+        self._end = time.monotonic() + config.seconds
         self._lock = threading.Lock()
         self._alike: dict[tuple[str, str, str], int] = {}
 
     def give_up(self) -> None:
         """Leaves nothing to do."""
-        with suppress(queue.Empty):
-            while True:
-                self._blocks.get_nowait()
+        self._end = 0.0
+
+    def _next_block(self) -> _Block | None:
+        """What is to be done next; None once all is done, or the time is up."""
+        with self._lock:
+            return next(self._blocks, None) if time.monotonic() < self._end else None
 
     def serve(self, folder: Path) -> None:
         """Takes blocks and has them done until there are none."""
         folder.mkdir()
         worker: Worker | None = None
         try:
-            while True:
-                block = self._blocks.get_nowait()
+            while block := self._next_block():
                 while block.count:
                     worker = worker or Worker(folder, self.config.memory_mib, self.names)
                     answer, end = worker.do(
@@ -193,8 +195,6 @@ class _Run:
                     if end:
                         worker.stop()
                         worker = None
-        except queue.Empty:
-            pass
         finally:
             if worker:
                 worker.stop()

@@ -51,6 +51,7 @@ _MODULES = {
     "checkpoints": ("checkpoint",),
     "archives": ("tar", "gzip"),
     "index": ("index",),
+    "sizes": ("size-rules",),
     "source": ("opencl", "c"),
     "planted": tuple(f"planted-{what}" for what in ("abort", "hang", "raise", "memory", "swell", "exit")),
 }

@@ -7,6 +7,7 @@ NAME how many ``items`` it takes, and its ``local`` size. Values are expressions
 """
 
 import ast
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ from ncc.errors import InputError
 
 Annotations = Mapping[str, Mapping[str, str]]
 
-_ANNOTATION = re.compile(r"^[ \t]*//[ \t]*ncc:[ \t]*([\w.]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_ANNOTATION = re.compile(r"^[ \t]*//[ \t]*ncc:[ \t]*([\w.]+):(.+)$", re.MULTILINE)
 _KEYS = ("size", "values", "below", "items", "local")
 _SCALARS: dict[str, Any] = {
     **{"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32},
@@ -30,6 +31,8 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod},
     **{ast.Div: operator.floordiv, ast.FloorDiv: operator.floordiv},
 }
+_MAX_COMMENT_CHARS = 200
+"""The longest of a kernel that ships has 43; Python's parser takes an expression of this length without fail."""
 _MAX_ELEMENTS = 2**34
 _MAX_SIZE = 2**63
 """Largest number of an expression and of its parts."""
@@ -47,7 +50,7 @@ class NDRange:
     def names(self) -> dict[str, int]:
         """Names of expressions."""
         x, y = (*self.global_size, 1)[:2]
-        num_items, num_local = int(np.prod(self.global_size)), int(np.prod(self.local_size))
+        num_items, num_local = math.prod(self.global_size), math.prod(self.local_size)
         return {"N": num_items, "X": x, "Y": y, "L": num_local, "W": self.requested_size}
 
 
@@ -81,20 +84,24 @@ class Argument:
     def elements(self, annotations: Annotations, nd_range: NDRange) -> int:
         """Elements of a buffer: one per work-item, of local memory per item of a group, unless a comment says so."""
         size = self.annotation(annotations, "size") or ("L" if self.space == "local" else "N")
-        count = evaluate_size(size, nd_range.names)
+        count = int(evaluate_size(size, nd_range.names))
         if not 0 < count < _MAX_ELEMENTS:
             raise InputError(f"kernel {self.kernel}: argument {self.name!r} would have {count} elements")
-        return int(count)
+        return count
 
 
 def read_annotations(source: str) -> Annotations:
     """Annotations of arguments and kernels in the comments of a source."""
     annotations: dict[str, dict[str, str]] = {}
-    for name, text in _ANNOTATION.findall(source):
-        for part in text.split(","):
-            key, _, value = part.strip().partition(" ")
+    for name, rules in _ANNOTATION.findall(source):
+        comment = f"ncc: {name}: {rules.strip()}"
+        if len(comment) > _MAX_COMMENT_CHARS:
+            length = f"{len(comment):,} characters; expected {_MAX_COMMENT_CHARS} at most"
+            raise InputError(f"comment '{comment[:60]}…' has {length}")
+        for rule in rules.split(","):
+            key, _, value = rule.strip().partition(" ")
             if key not in _KEYS or not value.strip():
-                raise InputError(f"comment 'ncc: {name}: {text}': {part.strip()!r} is not one of {', '.join(_KEYS)}")
+                raise InputError(f"comment '{comment}': {rule.strip()!r} is not one of {', '.join(_KEYS)}")
             try:
                 evaluate_size(value, {"N": 4096, "X": 64, "Y": 64, "L": 64, "W": 4096, "i": 1})
             except InputError as error:
@@ -119,13 +126,14 @@ def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
 
     def bounded(number: Any) -> Any:
         if isinstance(number, int | float) and not abs(number) < _MAX_SIZE:
-            raise InputError(f"{text[:60]!r} has a number beyond 2^63")
+            raise InputError(f"{text!r} has a number beyond 2^63")
         return number
 
     try:
-        return value(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, RecursionError, ZeroDivisionError, MemoryError) as error:
-        raise InputError(f"{text!r} is not an expression: {error}") from error
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            return value(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, ArithmeticError) as error:
+        raise InputError(f"{text!r} can't be computed: {error.args[0]}") from error
 
 
 def launch_range(kernel: str, annotations: Annotations, dimensions: int, size: int, wgsize: int) -> NDRange:
@@ -138,7 +146,7 @@ def launch_range(kernel: str, annotations: Annotations, dimensions: int, size: i
         raise InputError(f"kernel {kernel}: a work-group of {group} in {total} work-items; expected 1 or more of both")
     across = group if dimensions < 2 else 2 ** ((group.bit_length()) // 2)
     local_size = (across,) if dimensions < 2 else (across, max(1, group // across))
-    side = total if dimensions < 2 else int(total**0.5)
+    side = total if dimensions < 2 else math.isqrt(total)
     global_size = tuple(side // items * items for items in local_size)
     if not all(global_size):
         raise InputError(f"kernel {kernel}: a work-group of {group} does not fit into {total} work-items")
@@ -167,7 +175,12 @@ def fill(argument: Argument, annotations: Annotations, nd_range: NDRange, rng: n
     else:
         limit = names["N"] if below is None else int(evaluate_size(below, names))
         made = rng.integers(0, max(1, min(limit, np.iinfo(dtype).max + 1)), count)
-    return np.ascontiguousarray(made, dtype)
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            return np.ascontiguousarray(made, dtype)
+    except FloatingPointError as error:
+        name, values = f"kernel {argument.kernel}: argument {argument.name!r}", f"values {values!r}"
+        raise InputError(f"{name}: {values} are beyond the type {argument.type_name}") from error
 
 
 def num_bytes(argument: Argument, annotations: Annotations, nd_range: NDRange) -> int:

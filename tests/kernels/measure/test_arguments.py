@@ -79,6 +79,39 @@ def test_comments_that_nobody_understands_are_refused():
         read_annotations("// ncc: a: shape 3")
 
 
+@pytest.mark.parametrize(
+    "rule", ["local 1e400", "items \0", "size " + "1+" * 100 + "1", "below " + "(" * 150, "values i / 0"]
+)
+def test_rules_that_cannot_be_computed_are_refused_where_they_are_read(rule):
+    with refuses(InputError, "comment 'ncc: k: "):
+        read_annotations(f"// ncc: k: {rule}\n")
+
+
+def test_spaces_in_a_comment_take_no_time():
+    with refuses(InputError, "400,010 characters"):
+        read_annotations(f"// ncc: k: 1{' ' * 400_000}1")
+
+
+@pytest.mark.parametrize(
+    ("type_name", "rule", "reason"),
+    [
+        ("int*", "values i * 4e9", "beyond the type int*"),
+        ("half*", "values 1e5", "beyond the type half*"),
+        ("int*", "values 5 / i", "divide by zero"),
+        ("float*", "values 1.0" + " * i" * 20, "beyond the type float*"),
+        ("int*", "size 0.5", "would have 0 elements"),
+    ],
+)
+def test_values_that_an_argument_cannot_hold_are_refused(type_name, rule, reason):
+    with refuses(InputError, reason):
+        _made(_argument(type_name), annotations=read_annotations(f"// ncc: a: {rule}"))
+
+
+def test_a_square_has_no_more_work_items_than_are_asked_for():
+    nd_range = launch_range("k", read_annotations("// ncc: k: items 67108865 * 67108865 - 1, local 1"), 2, 1, 1)
+    assert nd_range.global_size == (67108864, 67108864)
+
+
 def test_a_work_group_must_fit():
     with refuses(InputError, "work-group of 256", "64 work-items"):
         launch_range("k", {}, 1, 64, 256)
