@@ -20,6 +20,7 @@ _EXTRAS = {
     **dict.fromkeys(("gensim", "scipy", "sklearn", "torch"), "train"),
     **dict.fromkeys(("pandas", "pyarrow"), "tables"),
     "matplotlib": "plot",
+    "huggingface_hub": "hub",
 }
 """Packages that ncc needs for some purposes only, and the extra of its distribution that installs each."""
 
@@ -84,8 +85,8 @@ class MissingExtraError(NccError, ImportError):
 
 
 @contextmanager
-def naming_extras() -> Iterator[None]:
-    """Raise `MissingExtraError` for a missing package that an extra installs."""
+def naming_extras(purpose: str = "") -> Iterator[None]:
+    """Raise `MissingExtraError` for a missing package that an extra installs, after words on what needs it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -93,7 +94,8 @@ def naming_extras() -> Iterator[None]:
         if package not in _EXTRAS:
             raise
         raise MissingExtraError(
-            f"{package} is needed, and is not installed: pip install 'ncc-ir[{_EXTRAS[package]}]'", name=package
+            f"{purpose}{package} is needed, and is not installed: pip install 'ncc-ir[{_EXTRAS[package]}]'",
+            name=package,
         ) from error
 
 

@@ -11,7 +11,7 @@ from tests.support.refuses import refuses
 
 IR = Path(__file__).parent / "data" / "ir"
 TREE, SAXPY = str(IR / "tree.clang22.ll"), str(IR / "saxpy.clang14.ll")
-EXTRA = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow")
+EXTRA = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow", "huggingface_hub")
 LAUNCH = ("--grid", "64", "--block", "64")
 
 
@@ -51,6 +51,7 @@ def test_answers_need_no_extra(arguments, tmp_path, monkeypatch):
         (("embed", TREE, "-o", "x.parquet"), "pyarrow", "tables"),
         (("predict-device", SAXPY, "--plot", "x.svg"), "matplotlib", "plot"),
         (("train", "devmap", "-o", "x"), "scipy", "train"),
+        (("classify", TREE, "--head", "org/name"), "huggingface_hub", "hub"),
         (("train", "encoder", TREE, "-o", "x"), "scipy", "train"),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
@@ -74,3 +75,7 @@ def test_functions_name_the_extra_that_they_need(tmp_path, monkeypatch):
         answer.curve().plot(tmp_path / "x.svg")
     with refuses(ncc.MissingExtraError, "pyarrow", "ncc-ir[tables]"):
         ncc.save_vectors(modules, "function", tmp_path / "x.parquet")
+    with refuses(ncc.MissingExtraError, "org/name: no such folder", "huggingface_hub", "ncc-ir[hub]"):
+        ncc.load_encoder("org/name")
+    with refuses(ncc.MissingExtraError, "huggingface_hub", "ncc-ir[hub]"):
+        ncc.load_encoder().push_to_hub("org/name")

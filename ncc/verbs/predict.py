@@ -47,7 +47,8 @@ def predict_device(
             other follows: 4 bytes per work-item and pointer, copied both ways; fewer work-items if only these fit.
         platform: GPU to compare with the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default: nvidia, or the head's
             platform.
-        head: Head, or its folder; default: the shipped one for the platform.
+        head: Head, or its name: a folder, or ORG/NAME on the Hugging Face hub; default: the shipped one for the
+            platform.
 
     Returns:
         One prediction per kernel, in file order.
@@ -155,6 +156,8 @@ def predict_coarsening(
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel, as in `ncc.embed`.
         device: Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default: any other GPU.
+        head: Head, or its name: lstm for networks that read statements in order, a folder, or ORG/NAME on the Hugging
+            Face hub; default: the shipped one, a line in one feature.
 
     Returns:
         One prediction per kernel, in file order.

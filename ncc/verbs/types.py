@@ -246,6 +246,7 @@ _COMPILER = {
     "commands": Words("FILE", option=("--compile-commands",)),
     "cuda_path": Words("FOLDER", parse=_folder),
 }
+_A_NAME = "its name: a folder, or ORG/NAME on the Hugging Face hub"
 _OF_EACH_SOURCE = ("clang", "optimization", "language", "timeout_s", "verify")
 
 PARAMETERS: Mapping[str, Words] = {
@@ -265,14 +266,14 @@ PARAMETERS: Mapping[str, Words] = {
     **dict.fromkeys(("function", "gpu"), Words("NAME")),
     "top": Words("N", minimum=1),
     # models
-    "embedding": Words("FOLDER", "Statement embedding, or its folder; default: the shipped one."),
-    "encoder": Words("FOLDER", "Encoder for encoder pooling, or its folder; default: the shipped one."),
+    "embedding": Words("MODEL", f"Statement embedding, or {_A_NAME}; default: the shipped one."),
+    "encoder": Words("MODEL", f"Encoder for encoder pooling, or {_A_NAME}; default: the shipped one."),
     "pooling": Words(
         "encoder|mean",
         'How to compute vectors of functions and modules: "encoder" (from code patterns) or "mean" (of the statement '
         "vectors); default: encoder, or mean if only an embedding is passed.",
     ),
-    "head": Words("FOLDER", "Head, or its folder; default: the shipped one."),
+    "head": Words("MODEL", f"Head, or {_A_NAME}; default: the shipped one."),
     "name": Words("NAME", "Dataset name, from 'ncc data list'."),
     # launches
     "grid": Words("X[,Y,Z]", "Blocks in each dimension, up to three, such as 1024 or 64,16.", parse=_extent),

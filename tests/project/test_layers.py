@@ -27,7 +27,7 @@ OVER_BUDGET = {
 }
 """Rooms that are longer than their budget; to be emptied."""
 
-HEAVY = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow", "networkx")
+HEAVY = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow", "networkx", "huggingface_hub")
 
 
 def test_imports_point_down_the_tower():

@@ -21,6 +21,7 @@ from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.backoff import Backoff, generalize
 from ncc.learning.embedding.vocabulary import UNKNOWN, Vocabulary
+from ncc.system.files.hub import ASSETS, Shareable, resolve
 
 FORMAT_VERSION = 1
 
@@ -83,7 +84,7 @@ class Neighbors(list[Neighbor]):
         return html_table(self.caption, ("statement", "similarity", "times seen"), rows)
 
 
-class Embedding:
+class Embedding(Shareable):
     """Vectors of statements.
 
     Attributes:
@@ -91,6 +92,8 @@ class Embedding:
         abstraction: Rules for abstracting statements before lookup.
         card: Model card: corpus, command, configuration and scores.
     """
+
+    _noun = "embedding"
 
     def __init__(
         self,
@@ -247,6 +250,8 @@ def save_embedding(embedding: Embedding, folder: str | Path) -> None:
     write_model(Path(folder), "embedding", card, {"vectors": vectors, "counts": embedding.vocabulary.counts})
 
 
+_SHIPPED = ASSETS / "embedding"
+
 AnyEmbedding = Embedding | str | os.PathLike[str]
 """An embedding, or its folder."""
 
@@ -255,20 +260,22 @@ def load_embedding(folder: AnyEmbedding | None = None) -> Embedding:
     """Read an embedding.
 
     Args:
-        folder: Folder written by `save_embedding` or ``ncc train embedding``; default: the shipped embedding, which is
-            read once per process. An embedding is returned unchanged.
+        folder: Folder written by `save_embedding` or ``ncc train embedding``, or name, such as "org/name@revision", of
+            a repository on the Hugging Face hub; default: the shipped embedding, which is read once per process. An
+            embedding is returned unchanged.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
     if isinstance(folder, Embedding):
         return folder
-    return _load_shipped() if folder is None else _load(Path(folder))
+    path = resolve(folder, "embedding", "embedding")
+    return _load_shipped() if path == _SHIPPED else _load(path)
 
 
 @functools.cache
 def _load_shipped() -> Embedding:
-    return _load(Path(__file__).parents[2] / "assets" / "embedding")
+    return _load(_SHIPPED)
 
 
 class _Extension(Struct):

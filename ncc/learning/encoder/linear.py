@@ -21,6 +21,7 @@ from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.patterns import BITS, KINDS, PatternCounts, count_patterns
 from ncc.learning.heads.files import ModelFormat, fingerprint
+from ncc.system.files.hub import Shareable
 
 Level = Literal["module", "function"]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
@@ -29,8 +30,10 @@ _SMALLEST = np.float32(1e-12)
 
 
 @dataclass(frozen=True, eq=False)
-class LinearEncoder:
+class LinearEncoder(Shareable):
     """A linear map of patterns."""
+
+    _noun = "encoder"
 
     pattern_ids: NDArray[np.uint32]  # (m,) known patterns, ascending
     idf: Floats32  # (m,) weight of each

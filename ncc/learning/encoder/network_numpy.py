@@ -14,6 +14,7 @@ from ncc.errors import AssetError, InputError
 from ncc.learning.encoder.config import EncoderConfig, Pooling
 from ncc.learning.heads.files import ModelFormat, Stored, fingerprint
 from ncc.learning.programs.table import EncodedProgram
+from ncc.system.files.hub import Shareable
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -239,8 +240,10 @@ class ProgramNetwork:
 
 
 @dataclass(frozen=True, eq=False)
-class LSTMEncoder:
+class LSTMEncoder(Shareable):
     """An encoder trained by contrast, answering in NumPy."""
+
+    _noun = "encoder"
 
     vectors: Annotated[Floats32, Stored("f2")]  # (num_words, statement_dim) of an embedding, as they were trained
     encoder: NumpyEncoder

@@ -6,7 +6,6 @@ Vectors of different poolers can't be compared, so each has an `id`.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ncc.learning.encoder.linear import FORMAT, LinearEncoder
 from ncc.learning.encoder.network_numpy import LSTM_FORMAT, LSTMEncoder
 from ncc.learning.encoder.patterns import bags_of
 from ncc.learning.programs.table import own_functions, statement_literals
+from ncc.system.files.hub import resolve
 
 AnyEncoder = LinearEncoder | LSTMEncoder | str | os.PathLike[str]
 """An encoder, or the folder that it is in."""
@@ -34,17 +34,19 @@ def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncode
     """Read an encoder of functions and modules.
 
     Args:
-        folder: Folder written by `save_encoder` or ``ncc train encoder``; default: the shipped one. An encoder is
-            returned unchanged.
+        folder: Folder written by `save_encoder` or ``ncc train encoder``, or name, such as "org/name@revision", of a
+            repository on the Hugging Face hub; default: the shipped one. An encoder is returned unchanged.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
     if isinstance(folder, LSTMEncoder):
         return folder
-    if isinstance(folder, str | os.PathLike) and (Path(folder) / "lstm.json").exists():
-        return LSTM_FORMAT.load(folder)
-    return FORMAT.load(folder, "encoder")
+    if not isinstance(folder, LinearEncoder):
+        folder = resolve(folder, "encoder", FORMAT.stem, LSTM_FORMAT.stem)
+        if (folder / f"{LSTM_FORMAT.stem}.json").exists():
+            return LSTM_FORMAT.load(folder)
+    return FORMAT.load(folder)
 
 
 def save_encoder(encoder: LinearEncoder | LSTMEncoder, folder: str | os.PathLike[str]) -> None:

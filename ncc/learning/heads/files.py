@@ -28,6 +28,7 @@ from msgspec import convert
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError
+from ncc.system.files.hub import ASSETS, resolve
 from ncc.system.files.models import read_model, write_model
 
 H = TypeVar("H")
@@ -74,16 +75,18 @@ class ModelFormat(Generic[H]):
         shapes = {name: list(array.shape) for name, array in tensors.items()}
         write_model(Path(folder), self.stem, {"format_version": self.version, **card, "shapes": shapes}, tensors)
 
-    def load(self, folder: str | os.PathLike[str] | H | None, shipped: str = "") -> H:
-        """Read a folder; return a model unchanged, and for None the shipped one, from a folder of the assets."""
-        if folder is None:
-            return cast(H, _load_shipped(self, shipped))
-        if not isinstance(folder, str | os.PathLike):
-            return folder
+    def load(self, model: str | os.PathLike[str] | H | None, kind: str = "") -> H:
+        """Read a model by its name or folder, see `resolve`; return a model unchanged."""
+        if model is not None and not isinstance(model, str | os.PathLike):
+            return model
+        folder = resolve(model, kind, self.stem)
+        return cast(H, _load_shipped(self, folder)) if folder.is_relative_to(ASSETS) else self._read(folder)
+
+    def _read(self, folder: Path) -> H:
         try:
-            card, tensors = read_model(Path(folder), self.stem, self.version)
+            card, tensors = read_model(folder, self.stem, self.version)
         except AssetError as error:
-            raise AssetError(f"{error}; `{self.command}` makes one") from error
+            raise AssetError(f"{error}; `{self.command}` makes {self.title}s") from error
         try:
             if convert(card["shapes"], dict[str, tuple[int, ...]]) != {name: a.shape for name, a in tensors.items()}:
                 raise ValueError("shapes of arrays differ from the card")
@@ -104,8 +107,8 @@ def fingerprint(settings: object, *arrays: NDArray[Any]) -> str:
 
 
 @cache
-def _load_shipped(files: ModelFormat[Any], folder: str) -> Any:
-    return files.load(Path(__file__).parents[2] / "assets" / folder)
+def _load_shipped(files: ModelFormat[Any], folder: Path) -> Any:
+    return files._read(folder)
 
 
 def _split(value: Any, hint: Any, path: str, stored: Stored, tensors: dict[str, NDArray[Any]]) -> Any:

@@ -13,6 +13,7 @@ from ncc.errors import InputError
 from ncc.learning.encoder.network_numpy import ProgramNetwork
 from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored
 from ncc.learning.programs.table import EncodedProgram
+from ncc.system.files.hub import Shareable
 from ncc.tasks.classification.ngrams import NgramModel
 
 _MAX_FLOAT16 = float(np.finfo(np.float16).max)
@@ -20,7 +21,7 @@ Level = Annotated[str, Meta(pattern=r"^-O([0-3sz]|fast)\Z")]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierHead:
+class ClassifierHead(Shareable):
     """A trained classifier of programs.
 
     Attributes:
@@ -35,6 +36,8 @@ class ClassifierHead:
         card: Data, command and scores; no answer needs it.
         titles: Class → what its programs do, for classes whose names are numbers.
     """
+
+    _noun = "classifier"
 
     network: Annotated[ProgramNetwork, Stored("f2")]
     ngrams: NgramModel
@@ -82,8 +85,8 @@ def load_classifier(folder: ClassifierHead | str | os.PathLike[str] | None = Non
     """Read a program classifier; a loaded one is returned unchanged.
 
     Args:
-        folder: Folder written by `save_classifier` or ``ncc train classify``; default: the shipped classifier, for the
-            104 problems of POJ-104.
+        folder: Folder written by `save_classifier` or ``ncc train classify``, or name, such as "org/name@revision", of
+            a repository on the Hugging Face hub; default: the shipped classifier, for the 104 problems of POJ-104.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.

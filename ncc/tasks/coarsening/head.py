@@ -13,6 +13,7 @@ from ncc.arrays import Floats, Floats32
 from ncc.errors import InputError
 from ncc.learning.encoder.network_numpy import Ensemble
 from ncc.learning.heads.files import DISTINCT, ModelFormat, check_shapes
+from ncc.system.files.hub import Shareable
 
 MIN_SPEEDUP = 0.01
 """A straight line can leave what is possible."""
@@ -20,8 +21,10 @@ MAX_SPEEDUP = 1e9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class _Head:
+class _Head(Shareable):
     """Devices, factors, interval and card of a head of either kind."""
+
+    _noun = "coarsening_head"
 
     devices: Annotated[tuple[str, ...], DISTINCT]
     factors: tuple[int, ...]  # ascending, from 1
@@ -102,7 +105,8 @@ def load_coarsening_head(folder: CoarseningHead | str | os.PathLike[str] | None 
     """Read a head that predicts thread-coarsening factors; a loaded one is returned unchanged.
 
     Args:
-        folder: Written by `save_coarsening_head` or ``ncc train coarsening``; default: the shipped head.
+        folder: Folder written by `save_coarsening_head` or ``ncc train coarsening``, "lstm" for the networks that
+            ship, or name, such as "org/name@revision", of a repository on the Hugging Face hub; default: the line.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.

@@ -22,6 +22,7 @@ from ncc.learning.encoder.network_numpy import Ensemble
 from ncc.learning.heads.columns import scaled_distances, standardize
 from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored, check_shapes
 from ncc.learning.heads.trees import Boosted
+from ncc.system.files.hub import Shareable
 from ncc.tasks.devices.features import (
     CODE,
     CODE_WIDTH,
@@ -291,8 +292,10 @@ def log_times(targets: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class TimesHead:
+class TimesHead(Shareable):
     """Everything that predicts times."""
+
+    _noun = "device_head"
 
     devices: Annotated[tuple[str, ...], Meta(min_length=2), DISTINCT]
     experts: tuple[Expert, ...]  # one per source
@@ -410,7 +413,8 @@ def load_device_head(
     """Read a head that predicts the faster device; a loaded one is returned unchanged.
 
     Args:
-        folder: Written by `save_device_head` or ``ncc train devmap``; default: the shipped head.
+        folder: Folder written by `save_device_head` or ``ncc train devmap``, or name, such as "org/name@revision", of a
+            repository on the Hugging Face hub; default: the shipped head.
         platform: Platform of the shipped head: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
 
     Raises:

@@ -13,6 +13,7 @@ from ncc.errors import InputError
 from ncc.learning.heads.columns import scaled_distances, standardize
 from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored, check_shapes
 from ncc.learning.heads.trees import Boosted
+from ncc.system.files.hub import Shareable
 from ncc.tasks.gpus.specs import load_specs
 
 INTERVAL = 0.8
@@ -41,8 +42,10 @@ _Positive = Annotated[float, Meta(gt=0, lt=_MAX_VALUE)]
 
 
 @dataclass(frozen=True, eq=False)
-class GpuHead:
+class GpuHead(Shareable):
     """Everything that predicts launches on a GPU."""
+
+    _noun = "gpu_head"
 
     gpu: str  # the GPU that launches were measured on
     feature_names: Annotated[tuple[str, ...], DISTINCT]  # names of the k features that it was trained on
@@ -118,7 +121,8 @@ def load_gpu_head(folder: GpuHead | str | os.PathLike[str] | None = None) -> Gpu
     """Read a head that predicts launches of GPU kernels; a loaded one is returned unchanged.
 
     Args:
-        folder: Written by `save_gpu_head` or ``ncc train gpu``; default: the shipped head.
+        folder: Folder written by `save_gpu_head` or ``ncc train gpu``, or name, such as "org/name@revision", of a
+            repository on the Hugging Face hub; default: the shipped head.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.

@@ -80,6 +80,7 @@ NOT_RUN = {
     ("docs/howto/embed-a-project.md", "needs a project with a Makefile and its own clang"),
     ("docs/howto/look-at-a-graph.md", "needs SQLite's amalgamation"),
     ("docs/howto/find-code-like-this.md", "needs source packages"),
+    ("docs/howto/share-a-model.md", "needs the hub"),
 }
 
 
