@@ -16,7 +16,7 @@ class Hub:
     address: str = ""
     repositories: dict[str, dict[str, bytes]] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
-    claimed_sizes: dict[str, int] = field(default_factory=dict)  # of files, whatever they have
+    claimed_sizes: dict[str, int | None] = field(default_factory=dict)  # of files, whatever they have; None says none
 
     def publish(self, name: str, folder: Path, **others: bytes) -> None:
         """Make a repository of a folder's files, and of others by name."""
@@ -37,6 +37,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers for `Hub`, which is the server's ``hub``."""
 
     protocol_version = "HTTP/1.1"
+    server: "Server"
 
     def log_message(self, *arguments):
         """Print nothing."""
@@ -44,7 +45,8 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self, content: bytes = b"", status: int = 200, **headers: object) -> None:
         self.send_response(status)
         for name, value in ({"Content_Length": len(content)} | headers).items():
-            self.send_header(name.replace("_", "-"), str(value))
+            if value is not None:
+                self.send_header(name.replace("_", "-"), str(value))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(content)
@@ -98,9 +100,10 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer_json(success=True, commitUrl=url, commitOid=commit)
 
 
-def serve(hub: Hub) -> ThreadingHTTPServer:
-    """Return a server for a hub, bound to a free port; whoever calls this runs and closes it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.hub = hub
-    hub.address = f"http://127.0.0.1:{server.server_port}"
-    return server
+class Server(ThreadingHTTPServer):
+    """Serves a hub on a free port."""
+
+    def __init__(self, hub: Hub) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.hub = hub
+        hub.address = f"http://127.0.0.1:{self.server_port}"

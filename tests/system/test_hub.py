@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ncc
-from tests.support.hub import Hub, serve
+from tests.support.hub import Hub, Server
 from tests.support.refuses import refuses
 
 constants = pytest.importorskip("huggingface_hub.constants")
@@ -29,7 +29,7 @@ LOADERS = {
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
     hub = Hub()
-    with serve(hub) as server:
+    with Server(hub) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         monkeypatch.setattr(constants, "ENDPOINT", hub.address)
@@ -150,9 +150,10 @@ def test_a_wrong_hash_is_refused(published):
         ncc.load_coarsening_head("org/name")
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_loaded(published):
-    published.claimed_sizes["head.safetensors"] = 3 * 2**30
-    with refuses(ncc.AssetError, "org/name", "head.safetensors", "NCC_INPUT_GB"):
+@pytest.mark.parametrize(("size", "problem"), [(3 * 2**30, "NCC_INPUT_GB"), (None, "unknown size")])
+def test_a_file_that_is_too_large_is_refused_before_it_is_loaded(size, problem, published):
+    published.claimed_sizes["head.safetensors"] = size
+    with refuses(ncc.AssetError, "org/name", "head.safetensors", problem):
         ncc.load_coarsening_head("org/name")
     assert published.loaded() == ["head.json"]
 

@@ -53,6 +53,8 @@ def _fetch(name: str, repository: str, revision: str | None, stems: Sequence[str
             commit = revision
             for file in (f"{stem}.json", f"{stem}.safetensors"):
                 found = hf_hub_download(repository, file, revision=commit, dry_run=True)
+                if found.file_size is None:
+                    raise AssetError(f"{file} is of unknown size")
                 refuse_size(file, found.file_size)
                 path = Path(hf_hub_download(repository, file, revision=commit))
                 commit = path.parent.name  # what its author adds meanwhile is not mixed with it
