@@ -1,4 +1,4 @@
-.PHONY: check docs full fuzz fuzz-reader test wheels
+.PHONY: check docs full fuzz fuzz-reader page test wheels
 
 FUZZ_EXECUTIONS ?= 1000000
 FUZZ_JOBS ?= 2
@@ -24,6 +24,9 @@ fuzz-reader:
 
 docs:
 	NO_MKDOCS_2_WARNING=1 mkdocs build --strict
+
+page:
+	cd .ci/page && npm ci --no-fund --no-audit && npm run check
 
 wheels:
 	python benchmarks/wheels.py dist

@@ -17,7 +17,7 @@ PICTURE = Path(__file__).with_name("tower.svg")
 TOWER: dict[str, tuple[tuple[str, ...], ...]] = {
     "lab": (("lab",),),
     "cli": (("cli",),),
-    "verbs": (("verbs",),),
+    "verbs": (("verbs/explore",), ("verbs",)),
     "tasks": (("tasks/devices", "tasks/gpus", "tasks/coarsening", "tasks/classification", "tasks/search"),),
     "kernels": (("kernels/measure",), ("kernels",)),
     "learning": (
@@ -38,6 +38,7 @@ rooms on one floor never import each other."""
 BUDGETS = {
     "lab": 8000,
     "cli": 720,
+    "verbs/explore": 500,
     "verbs": 900,
     "tasks/devices": 1935,
     "tasks/gpus": 1945,

@@ -42,6 +42,7 @@ SECTIONS = {
         "graph": "ncc.verbs.embed:graph_command",
         "index": "ncc.verbs.search:index",
         "search": "ncc.verbs.search:search_command",
+        "explore": "ncc.verbs.explore:explore_command",
     },
     "Your machine": {
         "devices": "ncc.verbs.measure:devices_command",

@@ -1,11 +1,13 @@
 """Every verb's JSON over the inputs of `cases`, what it writes, and a page of its plain output are what they were."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 import ncc
+from tests.fixtures.pages import data_of
 from tests.golden.cases import CASES, CODE, IR, MODULES, PAGES, ROOT
 from tests.golden.inside import kernel_columns
 from tests.support.goldens import Goldens, comparable, digest
@@ -54,7 +56,10 @@ def test_a_graph_is_drawn_as_it_was(ending: str, goldens: Goldens, tmp_path: Pat
         shown = ("--function", function) if ending == "svg" else ()
         finished = run_here("graph", name, "-o", output, *shown)
         assert finished.code == 0, finished.err
-        found[name] = f"{digest(output.read_bytes())}, {len(output.read_bytes())} bytes"
+        content = output.read_bytes()
+        if ending == "html":  # its scripts have tests of their own
+            content = json.dumps(data_of(content.decode())).encode()
+        found[name] = f"{digest(content)}, {len(content)} bytes"
     goldens.check(f"graph-{ending}", found)
 
 

@@ -1,9 +1,6 @@
 """Draws an XFG: a page that shows any function of a module, and one function as SVG."""
 
-import base64
 import itertools
-import json
-import zlib
 from typing import Any
 
 import numpy as np
@@ -13,8 +10,8 @@ from ncc.errors import InputError
 from ncc.ir.graph.layout import MAX_ROW_CHARS, Box, Drawing, Layout
 from ncc.ir.graph.xfg import XFG, EdgeKind
 from ncc.ir.reader.functions import find_function, sample_names
-from ncc.system.files.pages import render_page
-from ncc.system.files.text import escape_control
+from ncc.system.files.pages import explorer_page, render_page
+from ncc.system.files.text import demangle, escape_control
 
 _COLORS = {"path": "#888888", "data": "#1f5fbf", "control": "#bf3f1f"}
 _COLUMN_PX, _ROW_PX = 7.25, 18
@@ -24,42 +21,38 @@ _MARGIN_PX = 60
 
 def to_html(graph: XFG, function: str | None = None) -> str:
     """Return a page that draws one function at a time; it needs no other file and no network."""
-    shown = graph.module.first_kernel if function is None else find_function(graph.module, function)
-    packed = zlib.compress(json.dumps(page_data(graph), separators=(",", ":")).encode())
-    return render_page(
-        "graph.html.j2",
-        title=f"XFG of {graph.module.name}",
-        data=base64.b64encode(packed).decode(),
-        function=shown,
-        longest=MAX_ROW_CHARS,
-        colors=_COLORS,
-    )
-
-
-def page_data(graph: XFG) -> dict[str, Any]:
-    """Return the data of the page, as JSON has it."""
     module = graph.module
-    texts: dict[str, int] = {}
-    text_id, line = np.append(module.text_id, np.int32(-1)), np.append(module.source_line, np.int32(0))
-    functions = []
-    for drawing in map(Layout(graph).draw, range(module.num_functions)):
-        labels = np.array([texts.setdefault(label, len(texts)) for label in drawing.labels], np.int64)
-        functions.append(
-            [
-                drawing.name,
-                [number for box in drawing.boxes for number in (box.x, box.y, box.width, box.num_rows)],
-                _differences(labels),
-                text_id[drawing.statement].tolist(),
-                _differences(line[drawing.statement]),
-                _differences(drawing.edge_row),
-                (drawing.source - drawing.edge_row).tolist(),
-                (drawing.target - drawing.edge_row).tolist(),
-                drawing.kind.tolist(),
-                drawing.linked_function,
-            ]
-        )
-    statements = [escape_control(text, lines=False) for text in module.texts]
-    return {"texts": list(texts), "statements": statements, "functions": functions}
+    shown = module.first_kernel if function is None else find_function(module, function)
+    layout = Layout(graph)
+    data: dict[str, Any] = {f"functions/{i}": {"graph": function_data(layout, i)} for i in range(module.num_functions)}
+    columns = {
+        "name": list(map(demangle, module.function_names)),
+        "statements": np.diff(module.function_start).tolist(),
+    }
+    title = escape_control(f"XFG of {module.name}", lines=False)
+    return explorer_page(title, {"table": {"title": title, "shown": shown, "columns": columns}, **data})
+
+
+def function_data(layout: Layout, function: int, rows_before: int = 0) -> dict[str, Any]:
+    """Return a function as the page draws it; functions that it links to are counted from ``rows_before``."""
+    module, drawing = layout.module, layout.draw(function)
+    statement = drawing.statement
+    texts, text_of = np.unique(module.text_id[statement[statement >= 0]], return_inverse=True)
+    text = np.full(len(statement), -1)
+    text[statement >= 0] = text_of
+    line = np.append(module.source_line, np.int32(0))[statement]
+    return {
+        "labels": drawing.labels,
+        "boxes": [number for box in drawing.boxes for number in (box.x, box.y, box.width, box.num_rows)],
+        "texts": [escape_control(module.texts[one], lines=False) for one in texts.tolist()],
+        "text": text.tolist(),
+        "line": line.tolist(),
+        "by": _differences(drawing.edge_row),
+        "source": (drawing.source - drawing.edge_row).tolist(),
+        "target": (drawing.target - drawing.edge_row).tolist(),
+        "kind": drawing.kind.tolist(),
+        "links": [other if other < 0 else other + rows_before for other in drawing.linked_function],
+    }
 
 
 def _differences(numbers: NDArray[Any]) -> list[int]:

@@ -1,7 +1,11 @@
 """HTML pages from the templates in ``ncc/templates``, tables for notebooks, and plots; all inserted text is escaped."""
 
+import base64
+import hashlib
+import json
 import os
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -21,6 +25,26 @@ _PLOT_FORMATS = (".png", ".svg", ".pdf")
 def render_page(template: str, *, package: str = "ncc", **values: object) -> str:
     """Render a whole HTML document from a template of a package or of ncc."""
     return _environment(package).get_template(template).render(values, contents=[])
+
+
+def pack(value: object) -> str:
+    """Return data as the explorer's page reads them: JSON, deflated, in base 64."""
+    return base64.b64encode(zlib.compress(json.dumps(value, separators=(",", ":")).encode())).decode()
+
+
+def explorer_page(title: str, data: Mapping[str, object]) -> str:
+    """Return the page that shows functions, and by name what of its data is not in files beside it."""
+    from markupsafe import Markup
+
+    sources = Path(__file__).parents[2] / "templates" / "explore"
+    script = "\n".join(path.read_text(encoding="utf-8") for path in sorted(sources.glob("*.js")))
+    return render_page(
+        "explore.html.j2",
+        title=title,
+        script=Markup(script),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        data={name: pack(value) for name, value in data.items()},
+    )
 
 
 def html_table(caption: str, heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

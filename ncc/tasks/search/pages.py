@@ -31,14 +31,14 @@ class Excerpt:
     note: str
 
 
-def source_lines(function: IndexedFunction, root: str | None = None) -> Excerpt:
+def source_lines(function: IndexedFunction, root: str | None = None, max_lines: int = _MAX_LINES) -> Excerpt:
     """The source of a function, or why it is not shown."""
     try:
         lines = _lines_of(function.file, function.source, function.folder, function.hash, root)
     except (NccError, ValueError) as error:  # a path may hold any character
         return Excerpt(function, (), str(error))
     first, last = function.first_line, min(function.last_line, len(lines))
-    numbers = range(first, min(last, first + _MAX_LINES - 1) + 1) if first else ()
+    numbers = range(first, min(last, first + max_lines - 1) + 1) if first else ()
     rest = last - first + 1 - len(numbers)
     note = "its lines are not known" if not numbers else f"… {rest} more lines" if rest > 0 else ""
     shown = tuple((number, escape_control(lines[number - 1].expandtabs(4), lines=False)) for number in numbers)
@@ -47,15 +47,23 @@ def source_lines(function: IndexedFunction, root: str | None = None) -> Excerpt:
 
 @lru_cache(maxsize=64)
 def _lines_of(path: str, source: str, folder: str | None, known: str | None, root: str | None) -> tuple[str, ...]:
-    """Lines of a source: that of a query, of a root that the user trusts, or one that is as it was indexed."""
-    if known is not None and root is not None and source_path(path, source).is_relative_to(root):
-        data = read_source(path, source, root)
-    else:
-        data = read_source(path, source, folder)
-        if known is not None and content_hash(data) != known:
-            raise NccError(f"{source or path}: is not as it was indexed; index again, or pass --root FOLDER to show it")
+    data = read_trusted(path, source, folder, known, root)
     text = print_canonically(data, path) if holds_bitcode(data) else data
     return tuple(text.decode("utf-8", "replace").splitlines())
+
+
+def read_trusted(path: str, source: str, folder: str | None, known: str | None, root: str | None) -> bytes:
+    """Read a source: that of a query, of a root that the user trusts, or one that is as it was indexed.
+
+    Raises:
+        NccError: It is none of these, or can't be read.
+    """
+    if known is not None and root is not None and source_path(path, source).is_relative_to(root):
+        return read_source(path, source, root)
+    data = read_source(path, source, folder)
+    if known is not None and content_hash(data) != known:
+        raise NccError(f"{source or path}: is not as it was indexed; index again, or pass --root FOLDER to show it")
+    return data
 
 
 def pairs_of(answer: SearchResult | Duplicates) -> list[tuple[str, list[tuple[IndexedFunction, IndexedFunction]]]]:

@@ -30,7 +30,7 @@ def opened(chromium: Any, tmp_path: Path) -> Iterator[Open]:
     def opens(graph: XFG, function: str | None = None) -> Any:
         path.write_text(to_html(graph, function), encoding="utf-8")
         chromium.get(path.as_uri())
-        until(chromium, "!document.getElementById('listed').textContent.startsWith('Loading')")
+        until(chromium, "current !== null")
         return chromium
 
     yield opens
@@ -45,7 +45,7 @@ def part(chromium: Any, name: str) -> Any:
 def picture(chromium: Any) -> str:
     """What the canvas shows, once it is drawn."""
     return chromium.execute_async_script(
-        "const done = arguments[0]; requestAnimationFrame(() => { draw(); done(canvas.toDataURL()); })"
+        "const done = arguments[0]; requestAnimationFrame(() => { graph.draw(); done(graph.canvas.toDataURL()); })"
     )
 
 
@@ -59,51 +59,68 @@ def press(chromium: Any, *keys: str) -> None:
     ActionChains(chromium).send_keys(*keys).perform()
 
 
+def rows(chromium: Any, name: str) -> list[Any]:
+    return part(chromium, name).find_elements("css selector", ".row")
+
+
+def shown(chromium: Any, number: int) -> None:
+    """Wait until a function is shown."""
+    until(chromium, f"current?.number === {number}")
+
+
 def test_a_function_is_searched_and_selected(opened: Open) -> None:
     chromium = opened(tree(), "depth")
     assert part(chromium, "listed").text == "5 of 5 functions"
-    assert chromium.execute_script("return shape.name") == "depth"
-    part(chromium, "filter").send_keys("COLL")
-    assert part(chromium, "listed").text == "1 of 5 functions"
+    assert part(chromium, "name").text == "depth"
     before = picture(chromium)
-    (option,) = part(chromium, "functions").find_elements("tag name", "option")
-    assert option.text.startswith("collatz (")
-    option.click()
-    assert chromium.execute_script("return shape.name") == "collatz"
-    assert "Graph of collatz: " in part(chromium, "canvas").get_attribute("aria-label")
+    part(chromium, "search").send_keys("COLL")
+    until(chromium, "listed.length === 1")
+    assert part(chromium, "listed").text == "1 of 5 functions"
+    until(chromium, "document.querySelectorAll('#functions .row').length === 1")
+    (row,) = rows(chromium, "functions")
+    assert row.text.startswith("collatz")
+    row.click()
+    until(chromium, "current?.name === 'collatz'")
+    assert "Graph of collatz: " in part(chromium, "graph").get_attribute("aria-label")
     assert picture(chromium) != before
+    chromium.back()
+    until(chromium, "current?.name === 'depth'")
 
 
-def test_a_statement_is_found_in_other_functions_too(opened: Open) -> None:
+def test_a_statement_is_found_and_chosen_everywhere(opened: Open) -> None:
     graph = tree()
-    chromium = opened(graph, "depth")
-    sources = [graph.module.statement_source(i) for i in range(graph.module.num_statements)]
-    hits = [(graph.module.statement_function[i], i) for i, text in enumerate(sources) if "fadd" in text]
-    part(chromium, "search").send_keys("FADD\n")
-    functions = len({function for function, _ in hits})
-    until(chromium, "chosen >= 0")
-    assert f"{len(hits)} in {functions} function" in part(chromium, "found").text
-    assert chromium.execute_script("return shape.name") != "depth"
+    module = graph.module
+    chromium = opened(graph, "total")
+    (number,) = [i for i, name in enumerate(module.function_names) if name == "total"]
+    hits = [i for i in module.body(number) if "fadd" in module.statement_source(i)]
+    part(chromium, "statements").send_keys("FADD\n")
+    until(chromium, "current.row >= 0")
+    assert part(chromium, "found").text == f"{len(hits)} found"
     assert "fadd" in part(chromium, "details").text
-    first = part(chromium, "details").text
-    part(chromium, "next").click()
-    assert "fadd" in part(chromium, "details").text
-    assert part(chromium, "details").text != first
-    part(chromium, "previous").click()
-    assert part(chromium, "details").text == first
+    until(chromium, "document.querySelector('#code [aria-selected=true]')")
+    chosen = part(chromium, "code").find_element("css selector", "[aria-selected=true]")
+    assert "fadd" in chosen.text
+    assert part(chromium, "code").get_attribute("aria-activedescendant") == chosen.get_attribute("id")
+    line = int(module.source_line[hits[0]])
+    part(chromium, "line").click()
+    same = sum(int(module.source_line[i]) == line for i in [int(module.function_start[number]), *module.body(number)])
+    assert part(chromium, "found").text == f"{same} found"
+    address = chromium.current_url
+    assert f"function={number}&row=" in address
 
 
 def test_the_page_draws_the_edges_of_the_picture(opened: Open) -> None:
     for graph in (build_xfg(read_module(HOSTILE)), tree()):
         chromium = opened(graph)
-        curves = chromium.execute_script("return shape.edges.map(edge => edge.curve)")
-        assert curves == [list(curve) for curve in edge_curves(Layout(graph).draw(0))]
+        curves = chromium.execute_script("return current.shape.edges.map(edge => edge.curve)")
+        number = chromium.execute_script("return current.number")
+        assert curves == [list(curve) for curve in edge_curves(Layout(graph).draw(number))]
 
 
 def test_keys_walk_through_the_graph(opened: Open) -> None:
     chromium = opened(build_xfg(read_module(HOSTILE)))
-    chromium.execute_script("canvas.focus()")
-    chosen = "return chosen"
+    chromium.execute_script("graph.canvas.focus()")
+    chosen = "return current.row"
     down, up, right, left, enter = "\ue015", "\ue013", "\ue014", "\ue012", "\ue007"
     press(chromium, down, down)
     assert chromium.execute_script(chosen) == 1
@@ -111,35 +128,50 @@ def test_keys_walk_through_the_graph(opened: Open) -> None:
     assert chromium.execute_script(chosen) == 1  # from the root along its edge to the entry
     press(chromium, left)
     assert chromium.execute_script(chosen) == 0
-    row = chromium.execute_script("return shape.firstLink + shape.links.findIndex(link => link === 1)")
+    row = chromium.execute_script("return current.shape.firstLink + current.shape.links.findIndex(link => link === 1)")
     press(chromium, *([down] * row), enter)
-    assert chromium.execute_script("return shape.number") == 1
-    before = chromium.execute_script("return scale")
+    shown(chromium, 1)
+    before = chromium.execute_script("return graph.scale")
     press(chromium, "+")
-    assert chromium.execute_script("return scale") > before
+    assert chromium.execute_script("return graph.scale") > before
+    press(chromium, "/")
     reached = []
-    for _ in range(10):
+    for _ in range(12):
         reached.append(
             chromium.execute_script("return document.activeElement.id || document.activeElement.textContent")
         )
         press(chromium, "\ue004")
-    controls = ["filter", "functions", "search", "previous", "next", "path", "data", "control", "closer"]
-    assert reached == ["canvas", *controls]
+    columns = ["csv", "functions", "name", "statements"]
+    assert reached == ["search", *columns, "statements", "previous", "next", "path", "data", "control", "closer"]
+
+
+def test_keys_walk_through_the_table(opened: Open) -> None:
+    chromium = opened(tree(), "depth")
+    press(chromium, "/", "l", "\ue015", "\ue015", "\ue007")  # those with an l, the second of them
+    until(chromium, "current?.number === listed[1]")
+    assert chromium.execute_script("return document.activeElement.id") == "functions"
+    assert chromium.execute_script("return listed.length") < 5
+    part(chromium, "functions").find_element("css selector", "[data-sort=statements] button").click()
+    heading = part(chromium, "functions").find_element("css selector", "[data-sort=statements]")
+    assert heading.get_attribute("aria-sort") == "ascending"
+    sizes = chromium.execute_script("return [...listed].map(number => columns.statements[number])")
+    assert sizes == sorted(sizes)
 
 
 def test_hostile_names_are_text(opened: Open) -> None:
     chromium = opened(build_xfg(read_module(HOSTILE, name=HOSTILE_NAME)))
     assert chromium.title == f"XFG of {HOSTILE_NAME}"
-    assert part(chromium, "functions").find_elements("tag name", "option")[0].text == f"{HOSTILE_NAME} (4)"
-    part(chromium, "search").send_keys("[31my\n")
-    until(chromium, "chosen >= 0")
-    assert part(chromium, "found").text == "2 here, 2 in 1 function"
-    for row in range(chromium.execute_script("return shape.rows.labels.length")):
-        chromium.execute_script("choose(arguments[0])", row)
-        text = part(chromium, "details").text
+    until(chromium, "document.querySelectorAll('#functions .row').length === 2")
+    assert rows(chromium, "functions")[0].text.startswith(HOSTILE_NAME)
+    assert part(chromium, "name").text == HOSTILE_NAME
+    part(chromium, "statements").send_keys("[31my\n")
+    until(chromium, "current.row >= 0")
+    assert part(chromium, "found").text == "2 found"
+    for row in range(chromium.execute_script("return current.shape.labels.length")):
+        chromium.execute_script("select(arguments[0])", row)
+        text = part(chromium, "one").text
         assert not set(text) & {"\u202e", "\x1b"}
     assert not chromium.find_elements("css selector", "img, i, b")
-    assert len(chromium.find_elements("tag name", "script")) == 1  # the data are taken out once they are read
 
 
 def test_a_function_of_20000_statements(opened: Open) -> None:
@@ -148,13 +180,15 @@ def test_a_function_of_20000_statements(opened: Open) -> None:
         lines += [f"b{i}:", *(f"  %v{i + k} = add i32 %x, {i + k}" for k in range(9)), f"  br label %b{i + 10}"]
     ir = "\n".join(["define i32 @f(i32 %x) {", "  br label %b0", *lines, "b20000:", "  ret i32 %v5", "}", ""])
     chromium = opened(build_xfg(read_module(ir.encode())))
-    part(chromium, "search").send_keys("19876\n")
-    until(chromium, "chosen >= 0")
-    assert part(chromium, "found").text == "1 here, 1 in 1 function"
+    part(chromium, "statements").send_keys("19876\n")
+    until(chromium, "current.row >= 0")
+    assert part(chromium, "found").text == "1 found"
     assert "%v19876 = add i32 %x, 19876" in part(chromium, "details").text
+    until(chromium, "document.querySelector('#code [aria-selected=true]')")
+    assert len(rows(chromium, "code")) < 200
     near = picture(chromium)
     part(chromium, "fit").click()
     assert picture(chromium) != near
-    assert chromium.execute_script("return scale") < 0.1
+    assert chromium.execute_script("return graph.scale") < 0.1
     part(chromium, "next").click()
-    assert chromium.execute_script("return scale") > 0.5  # what is found can be read
+    assert chromium.execute_script("return graph.scale") > 0.5  # what is found can be read

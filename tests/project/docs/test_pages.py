@@ -73,6 +73,7 @@ def test_long_blocks_of_a_page_do_what_it_shows(page, folder):
 NOT_RUN = {
     ("README.md", "installs a fresh environment, as .ci/run does"),
     ("CONTRIBUTING.md", "installs a fresh environment, as .ci/run does"),
+    ("docs/commands/explore.md", "ends with Ctrl-C"),
     ("docs/howto/cluster.md", "needs POJ-104 and half an hour"),
     ("docs/howto/cluster.md", "needs a cluster with SLURM"),
     ("docs/commands/train-encoder.md", "needs poj104 and source packages, and compiles for half an hour"),

@@ -1,0 +1,205 @@
+"""``ncc explore``: what it writes, what it serves and to whom, and what it refuses."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import urllib.error
+import urllib.request
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.contract.cases import SOURCES
+from tests.fixtures.pages import data_of
+from tests.support.refuses import check_message
+from tests.support.verbs import run_here, start
+
+KERNEL = SOURCES.parents[3] / "datasets" / "samples" / "saxpy.cl"
+
+
+def data_in(folder: Path, name: str) -> dict:
+    """The data of a file beside the page."""
+    called, packed = re.fullmatch(
+        r'receive\("([\w/]+)", "([\w+/=]+)"\)\n', (folder / f"{name}.js").read_text()
+    ).groups()
+    assert called == name
+    return data_of(f'<script id="data:{name}">{packed}</script>')[name]
+
+
+@pytest.fixture
+def code(tmp_path, monkeypatch):
+    """A folder of a source with copies, and a kernel."""
+    folder = tmp_path / "code"
+    folder.mkdir()
+    shutil.copy(SOURCES / "dot.c", folder / "dot.c")
+    shutil.copy(SOURCES / "dot.c", folder / "again.c")
+    shutil.copy(KERNEL, folder)
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def test_a_folder_holds_what_is_known(code, tmp_path):
+    finished = run_here("explore", "code", "-o", "pages", "--gpu", "A100")
+    assert (finished.code, finished.err) == (0, "")
+    table = data_in(tmp_path / "pages", "table")
+    names, columns = table["columns"]["name"], table["columns"]
+    assert f"{len(names)} functions" in finished.out
+    assert table["files"] == ["code/again.c", "code/dot.c", "code/saxpy.cl"]
+    assert {len(values) for values in columns.values()} == {len(names)}
+    assert len([*(tmp_path / "pages" / "functions").iterdir()]) == len(names)
+    for row, name in enumerate(names):
+        data = data_in(tmp_path / "pages", f"functions/{row}")
+        assert data["notes"] == [] and name in data["code"][0] and len(data["graph"]["labels"]) > 2
+        assert len(data["code"]) > 1
+        has_copy = columns["file"][row] < 2
+        assert (columns["nearest"][row] == 1) == has_copy
+        assert (data["nearest"][0][1] == 1) == has_copy
+        assert ("kernel" in data) == (name == "saxpy") == (columns["speedup"][row] is not None)
+        if name == "saxpy":
+            kernel = data["kernel"]
+            assert kernel["low"][0] <= kernel["speedup"][0] <= kernel["high"][0]
+            assert any(kernel["effect"]) and len(kernel["effect"]) == len(data["graph"]["labels"])
+            assert {launch[0] for launch in data["roofline"]["launches"]} == {16, 256, 4096, 65536}
+    page = (tmp_path / "pages" / "index.html").read_text()
+    assert not re.search(r"(src|href)=", page) and "https:" not in page
+
+
+def test_commands_print_the_same_facts(code, tmp_path):
+    run_here("index", "code", "-o", "code.index")
+    assert run_here("explore", "code.index", "-o", "pages").code == 0
+    data = data_in(tmp_path / "pages", "functions/0")
+    words = data["commands"]["nearest"].split()
+    matches = run_here(*words[1:], "--json").rows[0]["matches"]
+    assert [round(match["similarity"], 3) for match in matches] == [similarity for _, similarity, _ in data["nearest"]]
+    assert run_here(*data["commands"]["graph"].split()[1:]).code == 0
+    assert (tmp_path / "graph.svg").read_text().startswith("<svg ")
+
+
+def test_nothing_that_is_there_is_replaced(code, tmp_path):
+    check_message(run_here("explore", "code", "-o", "code").err, "code", "not empty")
+    assert sorted(path.name for path in code.iterdir()) == ["again.c", "dot.c", "saxpy.cl"]
+
+
+@pytest.mark.parametrize(
+    ("words", "nouns"),
+    [
+        (("nothing",), ("nothing", "no such file")),
+        (("empty",), ("empty", "no file in this folder holds code")),
+        (("code", "--gpu", "Voodoo"), ("Voodoo", "A100")),
+        (("code", "--port", "70000"), ("--port", "65535")),
+    ],
+)
+def test_what_is_refused(code, tmp_path, words, nouns):
+    (tmp_path / "empty").mkdir()
+    finished = run_here("explore", *words, "-o", "pages")
+    assert finished.code in (1, 2)
+    check_message(finished.err, *nouns)
+    assert not (tmp_path / "pages").exists()
+
+
+def test_a_file_without_functions_fails_alone(code, tmp_path):
+    (code / "broken.c").write_text("int f( {")
+    finished = run_here("explore", "code", "-o", "pages")
+    assert finished.code == 1
+    check_message(finished.err, "broken.c")
+    assert (tmp_path / "pages" / "index.html").exists()
+
+
+def test_files_that_change_or_vanish_are_said_to(code, tmp_path):
+    run_here("index", "code", "-o", "code.index")
+    (code / "again.c").write_text("int other(int x) { return x; }\n")
+    (code / "dot.c").unlink()
+    assert run_here("explore", "code.index", "-o", "pages").code == 0
+    table = data_in(tmp_path / "pages", "table")
+    notes = {
+        table["files"][file]: data_in(tmp_path / "pages", f"functions/{row}")
+        for row, file in enumerate(table["columns"]["file"])
+    }
+    assert "not as it was indexed" in notes["code/again.c"]["notes"][0] and "graph" not in notes["code/again.c"]
+    assert "no such file" in notes["code/dot.c"]["notes"][0] and "graph" not in notes["code/dot.c"]
+    assert run_here("explore", "code.index", "--root", "code", "-o", "trusted").code == 0
+    data = data_in(tmp_path / "trusted", "functions/0")
+    assert "has other functions" in data["notes"][-1]
+
+
+def test_an_index_of_a_stranger_shows_no_other_file(code, tmp_path):
+    """A file that the index names, whose content its author did not know, and one that includes a file elsewhere."""
+    secret = tmp_path / "secret.h"
+    secret.write_text("int secret(void) { return 4711; }\n")
+    (code / "dot.c").write_text('#include "../secret.h"\nint f(int x) { return secret() + x; }\n')
+    assert run_here("index", tmp_path, "-o", tmp_path / "code.index").code == 0
+    files = next((tmp_path / "code.index").glob("files-*.json"))
+    rows = json.loads(files.read_text())
+    assert {row[1] for row in rows} == {str(tmp_path)}
+    assert run_here("explore", "code.index", "-o", "pages").code == 0
+    for path in (tmp_path / "pages" / "functions").iterdir():
+        data = data_in(tmp_path / "pages", f"functions/{path.stem}")
+        assert ("graph" in data) == (data["notes"] == [])
+        assert "4711" not in json.dumps(data.get("graph"))
+        assert data["notes"] == [] or "outside of what a source may read" in data["notes"][0]
+
+
+@pytest.fixture
+def served(code):
+    """The address of the page, and the process that serves it."""
+    process = start("explore", "code", "--no-open", stdout=-1, stderr=-1)
+    line = process.stdout.readline().decode()
+    try:
+        yield line.split()[-1], process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ask(address: str, path: str | None = None, **headers: str) -> int:
+    parts = urlsplit(address)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=60)
+    with closing(connection):
+        connection.request("GET", parts.path if path is None else path, headers=headers)
+        return connection.getresponse().status
+
+
+def test_the_page_is_served_until_it_is_ended(served):
+    address, process = served
+    with urllib.request.urlopen(address) as answer:
+        assert b"<!doctype html>" in answer.read()
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    for name in ("table.js", "functions/0.js"):
+        with urllib.request.urlopen(address + name) as answer:
+            assert answer.read().startswith(b'receive("')
+    for path in (
+        "/",
+        "/table.js",
+        "/x/table.js",
+        urlsplit(address).path + "functions/99.js",
+        urlsplit(address).path + "../../etc/passwd",
+    ):
+        assert ask(address, path) == 404
+    assert ask(address, Host="evil.example") == 404
+    with socket.create_connection((urlsplit(address).hostname, urlsplit(address).port)) as gone:
+        gone.sendall(b"GET ")  # and goes away
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, b"", b"")
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address)
+
+
+def test_a_port_in_use_is_an_error(code):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        finished = run_here("explore", "code", "--no-open", "--port", taken.getsockname()[1])
+    assert finished.code == 2
+    check_message(finished.err, "port", "can't be used", "--port")
+    assert not [
+        path
+        for path in Path(os.environ.get("TMPDIR", "/tmp")).glob("ncc-explore-*")
+        if path.stat().st_uid == os.getuid()
+    ]
