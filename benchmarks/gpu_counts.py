@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from ncc.errors import NccError
+from ncc.kernels.host.launches import HostLaunch, read_host
 from ncc.kernels.launch import Launch
 from ncc.kernels.profile import LaunchProfile
 from ncc.kernels.reading import find_kernels
 from ncc.learning.data import registry as data
 from ncc.system.files.provenance import command_line
 from ncc.tasks.gpus.features import count_launch
-from ncc.tasks.gpus.host import HostArguments, host_arguments
 from ncc.tasks.gpus.train import make_options, program_modules
 from ncc_lab.environment import environment
 
@@ -44,7 +44,7 @@ class Program:
     def count(self, row: dict[str, str], told: bool) -> LaunchProfile | None:
         """A launch's counts, with arguments from host code where that is to be asked; None if it is not read."""
         launch = Launch.of(ast.literal_eval(row["Grid Size"]), ast.literal_eval(row["Block Size"]), {})
-        name, known = row["Kernel Name"], HostArguments()
+        name, known = row["Kernel Name"], HostLaunch()
         for file, module in self.modules:
             try:
                 kernel = find_kernels(module, name)[0]
@@ -52,7 +52,7 @@ class Program:
                 continue
             if told:
                 own = row["exeArgs"].split()
-                known = host_arguments(file, name, launch, self.options, own)
+                known = read_host(file, name, self.options, own).launch_at(name, launch)
             return count_launch(module, kernel, launch, known).profile
         return None
 

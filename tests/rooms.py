@@ -32,6 +32,7 @@ from ncc.kernels.addresses import access_pattern, thread_strides
 from ncc.kernels.control_flow import branch_probability, find_loops
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
+from ncc.kernels.host.launches import HostCode, HostLaunch, read_host
 from ncc.kernels.instructions import Instruction, decode
 from ncc.kernels.launch import Launch
 from ncc.kernels.measure import opencl
@@ -183,7 +184,6 @@ from ncc.tasks.devices.head import (
     load_device_head,
 )
 from ncc.tasks.devices.published import load_legacy_ir, suite_launches
-from ncc.tasks.gpus.host import HostCode, call_known, evaluate_expression, host_arguments, split_arguments
 from ncc.tasks.gpus.tables import read_launches
 from ncc.tasks.gpus.train import Launches, device_sources, fit_gpus, program_folds
 from ncc.tasks.search import build as search_build

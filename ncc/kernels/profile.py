@@ -26,6 +26,7 @@ class LaunchProfile(Summarized):
         inferred_arguments: Missing arguments → values inferred from the kernel's comparisons.
         launch: Sizes and arguments of the launch.
         num_sampled_blocks: Number of blocks that averages are estimated from; 0 if from all blocks.
+        assumptions: What was read from host code, in words, with the file and line of each.
     """
 
     name: str
@@ -35,6 +36,7 @@ class LaunchProfile(Summarized):
     inferred_arguments: Mapping[str, float]
     launch: Launch
     num_sampled_blocks: int = 0
+    assumptions: tuple[str, ...] = ()
 
     @property
     def data_dependent_loops(self) -> tuple[LoopTripCount, ...]:
@@ -57,6 +59,7 @@ class LaunchProfile(Summarized):
             "per_thread": dict(self.per_thread),
             "loops": [{key: value for key, value in asdict(loop).items() if key != "statement"} for loop in self.loops],
             "inferred_arguments": dict(self.inferred_arguments),
+            "assumptions": list(self.assumptions),
             "data_dependent_loops": len(self.data_dependent_loops),
             "num_sampled_blocks": self.num_sampled_blocks,
             "uncounted_operations": list(self.uncounted_operations),
@@ -86,7 +89,7 @@ class LaunchProfile(Summarized):
                 ("threads", f"{self.launch.num_threads:,} in {self.launch.num_blocks:,} blocks{sampled}"),
                 ("work", align_columns(work) if work else "none"),
                 ("loops", align_columns(loops, left=(0, 2)) if loops else ""),
-                ("assumed", inferred),
+                ("assumed", [*self.assumptions, *inferred]),
                 ("caution", "; ".join(f"{kind} are not counted as flops" for kind in self.uncounted_operations)),
             ],
         )

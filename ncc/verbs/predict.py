@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ncc.errors import InputError
-from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.system.files.writing import check_writable
 from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, Words, command, load_once, show_results, verb
@@ -183,8 +182,8 @@ def predict_coarsening(
 def profile(
     source: Source,
     *,
-    grid: "Sequence[int] | int",
-    block: "Sequence[int] | int",
+    grid: "Sequence[int] | int | None" = None,
+    block: "Sequence[int] | int | None" = None,
     arguments: Mapping[str, float] | None = None,
     kernel: str | None = None,
     options: CompileOptions | None = None,
@@ -198,19 +197,26 @@ def profile(
         source: As in `load_module`.
 
     Returns:
-        One profile per kernel.
+        One profile per kernel, or if neither grid nor block is given one per launch in host code, with the arguments
+        that it passes.
 
     Raises:
-        InputError: A size is out of range, a kernel or argument is unknown, or the source has no kernel.
+        InputError: A size is out of range or not known, a kernel or argument is unknown, or the source has no kernel.
         CompileError, IRError: As in `load_module`.
     """
-    from ncc.kernels.launch import Launch
+    from ncc.kernels.host.launches import find_launches
     from ncc.kernels.profile import run_launch
     from ncc.kernels.reading import load_kernels
 
-    launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
-    return tuple(run_launch(module, function, launch)[0] for function in kernels)
+    profiles = []
+    for index, launch, host in find_launches(source, module, kernels, (grid, block), arguments or {}, options):
+        if grid is not None:
+            profiles.append(run_launch(module, index, launch)[0])
+            continue
+        found, _ = run_launch(module, index, host.add_arguments(launch, module, index))
+        profiles.append(replace(found, assumptions=host.assumptions(found.arguments)))
+    return tuple(profiles)
 
 
 def _check_launch(_: Sequence[str], options: dict[str, Any]) -> None:
@@ -227,7 +233,7 @@ def _check_launch(_: Sequence[str], options: dict[str, Any]) -> None:
             values[name] = float(value)
         except ValueError as error:
             raise InputError(f"--arg is {text!r}; expected NAME=VALUE with a number, such as n=1000000") from error
-    Launch.of(options["grid"], options["block"], values)
+    Launch.of(options["grid"] or 1, options["block"] or 1, values)
     if options.get("gpu") is not None:
         find_spec(options["gpu"])
     options["arguments"] = values
@@ -246,8 +252,8 @@ def profile_command(results: "Sequence[LaunchProfile]") -> tuple[Any, ...]:
 def predict_gpu(
     source: Source,
     *,
-    grid: "Sequence[int] | int",
-    block: "Sequence[int] | int",
+    grid: "Sequence[int] | int | None" = None,
+    block: "Sequence[int] | int | None" = None,
     arguments: Mapping[str, float] | None = None,
     kernel: str | None = None,
     program_args: "Sequence[str] | None" = None,
@@ -258,7 +264,8 @@ def predict_gpu(
     """Predict how long a GPU kernel launch takes and whether it is compute- or memory-bound.
 
     Missing arguments are read from the launch in host code (the file, its headers, or other files in its folder) if
-    constants and the program's arguments determine them; others may be inferred from the launch sizes.
+    constants and the program's arguments determine them; others may be inferred from the launch sizes. Without grid and
+    block every launch there is predicted, CUDA's and OpenCL's.
 
     Args:
         source: CUDA, OpenCL C or IR, as in `load_module`.
@@ -266,31 +273,26 @@ def predict_gpu(
         gpu: GPU, such as A100; default: the one that the head was trained on. Predictions for others are extrapolated.
 
     Returns:
-        One prediction per kernel.
+        One prediction per kernel, or per launch in host code if neither grid nor block is given.
 
     Raises:
-        InputError: A size is out of range, a kernel, argument or GPU is unknown, or the source has no kernel.
+        InputError: A size is out of range or not known, a kernel, argument or GPU is unknown, or there is no kernel.
         CompileError, IRError, AssetError: As in `load_module` and `load_gpu_head`.
     """
-    from ncc.kernels.launch import Launch
+    from ncc.kernels.host.launches import find_launches
     from ncc.kernels.reading import load_kernels
     from ncc.tasks.gpus.features import count_launch
     from ncc.tasks.gpus.head import load_gpu_head
-    from ncc.tasks.gpus.host import HostArguments, host_arguments
     from ncc.tasks.gpus.predict import predict_time
     from ncc.tasks.gpus.specs import find_spec
 
     trained = load_gpu_head(head)
     spec = find_spec(gpu or trained.gpu)
-    launch = Launch.of(grid, block, arguments or {})
     module, kernels = load_kernels(source, kernel, options)
-    has_host = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
-    predictions = []
-    for index in kernels:
-        name = module.function_names[index]
-        host = host_arguments(source, name, launch, options, program_args) if has_host else HostArguments()
-        predictions.append(predict_time(count_launch(module, index, launch, host), trained, spec))
-    return tuple(predictions)
+    launches = find_launches(source, module, kernels, (grid, block), arguments or {}, options, program_args)
+    return tuple(
+        predict_time(count_launch(module, index, launch, host), trained, spec) for index, launch, host in launches
+    )
 
 
 _GPUS = PerInput(

@@ -276,8 +276,10 @@ PARAMETERS: Mapping[str, Words] = {
     "head": Words("MODEL", f"Head, or {_A_NAME}; default: the shipped one."),
     "name": Words("NAME", "Dataset name, from 'ncc data list'."),
     # launches
-    "grid": Words("X[,Y,Z]", "Blocks in each dimension, up to three, such as 1024 or 64,16.", parse=_extent),
-    "block": Words("X[,Y,Z]", "Threads per block in each dimension, such as 256 or 16,16.", parse=_extent),
+    "grid": Words(
+        "X[,Y,Z]", "Blocks in each dimension, such as 1024 or 64,16; default: as in host code.", parse=_extent
+    ),
+    "block": Words("X[,Y,Z]", "Threads per block, such as 256 or 16,16; default: as in host code.", parse=_extent),
     "arguments": Words("NAME=VALUE", "Values of kernel arguments, by name or by position from 0.", option=("--arg",)),
     "kernel": Words("NAME", "Kernel, by mangled or source name; default: all."),
     "program_args": Words("TEXT", parse=_shell_words),

@@ -8,15 +8,15 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import Access, access_pattern, base_argument
 from ncc.kernels.bounds import WorkBound, work_lower_bound
 from ncc.kernels.execution import Execution
-from ncc.kernels.launch import Launch, argument_names, argument_types, converted, given_arguments
+from ncc.kernels.host.launches import HostLaunch
+from ncc.kernels.launch import Launch, given_arguments
 from ncc.kernels.profile import LaunchProfile, run_launch
-from ncc.tasks.gpus.host import HostArguments
 from ncc.tasks.gpus.specs import GpuSpec
 
 KINDS = (
@@ -45,7 +45,7 @@ class LaunchWork:
     """Work of a launch."""
 
     profile: LaunchProfile  # its counts
-    host: HostArguments  # arguments read from host code
+    host: HostLaunch  # its launch in host code
     sector_bytes: float  # bytes moved by accesses of global memory, in whole sectors of 32 bytes
     store_bytes: float  # bytes moved by stores
     compulsory_bytes: float  # bytes moved with each buffer at most once, as by a perfect cache
@@ -65,19 +65,10 @@ class LaunchWork:
         return self.profile.per_thread.get(kind, 0.0) * self.launch.num_threads
 
 
-def count_launch(module: Module, kernel: int, launch: Launch, host: HostArguments) -> LaunchWork:
+def count_launch(module: Module, kernel: int, launch: Launch, host: HostLaunch) -> LaunchWork:
     """Count a launch; missing arguments come from host code."""
     arguments = module.operands(int(module.function_start[kernel]))
-    names = list(argument_names(module, kernel).values())
-    types = argument_types(module, kernel)
-    read = {
-        names[index]: held
-        for index, value in host.values.items()
-        if index < len(names)
-        and launch.arguments.keys().isdisjoint((str(index), names[index]))
-        and (held := converted(value, types[index])) is not None
-    }
-    profile, counted = run_launch(module, kernel, replace(launch, arguments=read | dict(launch.arguments)))
+    profile, counted = run_launch(module, kernel, host.add_arguments(launch, module, kernel))
     sectors: dict[int, float] = defaultdict(float)
     broadcast: dict[int, float] = defaultdict(float)
     moved = {"load": 0.0, "store": 0.0}

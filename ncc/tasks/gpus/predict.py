@@ -60,6 +60,7 @@ class GpuPrediction(Summarized):
         arguments: Values of arguments that were given, or read from host code, by name.
         buffer_bytes: Bytes of the memory that arguments point to, read from host code, by name.
         inferred_arguments: Values of arguments inferred from the launch sizes, by name.
+        assumptions: What was read from host code, in words, with the file and line of each.
         data_dependent_loops: Locations of loops whose trip count depends on data, assumed 8, with the file if it is
             not the source.
         roofline_ms: Estimates of the time that each part of the work takes alone, at the GPU's peak rate for it; caches
@@ -89,6 +90,7 @@ class GpuPrediction(Summarized):
     arguments: Mapping[str, float]
     buffer_bytes: Mapping[str, float]
     inferred_arguments: Mapping[str, float]
+    assumptions: tuple[str, ...]
     data_dependent_loops: tuple[str, ...]
     roofline_ms: Mapping[str, float]
     lower_bounds_ms: Mapping[str, float]
@@ -109,7 +111,8 @@ class GpuPrediction(Summarized):
         if self.bound_probability < 0.5:
             other = "memory" if self.bound == "compute" else "compute"
             rather = f"{_BOUND_BY[self.bound]} if both were equally common; {other} among launches like training's"
-        assumed = [
+        assumed = [*self.assumptions]
+        assumed += [
             f"{name} = {_amount(value)} (from the launch's sizes)" for name, value in self.inferred_arguments.items()
         ]
         assumed += [f"{location}: trip count depends on data; assumed 8" for location in self.data_dependent_loops]
@@ -125,7 +128,7 @@ class GpuPrediction(Summarized):
             details=[
                 ("bound", rather),
                 *(self._evidence() if explain else ()),
-                ("assumed", "; ".join(assumed)),
+                ("assumed", assumed or "nothing"),
                 ("caution", "; ".join([*cautions, *self.conflicts])),
             ],
         )
@@ -199,6 +202,7 @@ def predict_time(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPredictio
         extrapolated=spec != measured,
         arguments={name: value for name, value in arguments.items() if name is not None},
         buffer_bytes={names[index]: size for index, size in work.host.buffers.items() if index in names},
+        assumptions=work.host.assumptions(profile.arguments),
         inferred_arguments={**work.host.inferred, **profile.inferred_arguments},
         data_dependent_loops=tuple(loop.location for loop in profile.data_dependent_loops),
         roofline_ms=roofline_ms,

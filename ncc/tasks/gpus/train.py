@@ -24,6 +24,8 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
+from ncc.kernels.host.launches import read_host
+from ncc.kernels.host.source import HOST_SUFFIXES, read_text
 from ncc.kernels.reading import find_kernels
 from ncc.learning.data import registry
 from ncc.learning.heads.columns import scaled_distances, standardize
@@ -39,7 +41,6 @@ from ncc.tasks.gpus.head import (
     expected_error,
     roofline_estimate,
 )
-from ncc.tasks.gpus.host import HOST_SUFFIXES, host_arguments, read_text
 from ncc.tasks.gpus.specs import MEASURED, GpuSpec, find_spec
 from ncc.tasks.gpus.tables import MeasuredLaunch, read_launches
 
@@ -158,7 +159,7 @@ def _features(
         try:
             kernel = find_kernels(module, measured.kernel)[0]
             args = measured.program_args if with_args else None
-            host = host_arguments(file, measured.kernel, measured.launch, options, args)
+            host = read_host(file, measured.kernel, options, args).launch_at(measured.kernel, measured.launch)
         except InputError:
             continue
         return launch_features(count_launch(module, kernel, measured.launch, host), spec)

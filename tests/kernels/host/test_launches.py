@@ -5,27 +5,20 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import HostCode, Launch, call_known, evaluate_expression, host_arguments, split_arguments
+from tests.rooms import HostCode, Launch, read_host
 from tests.support.text import rows
 
 _CODE = (Path(__file__).parent / "calls.cu").read_text()
 
 
 def _read(kernel, grid, block, program_arguments=None):
-    return HostCode(_CODE, program_arguments).arguments_of(kernel, Launch.of(grid, block, {}))
+    return HostCode(_CODE, program_arguments).launch_at(kernel, Launch.of(grid, block, {}))
 
 
 @pytest.mark.parametrize(("text", "value"), rows("expressions.txt"))
 def test_expressions_have_the_values_that_c_gives_them(text, value):
-    def call(function, texts):
-        return call_known(function, [evaluate_expression(one, {"a": 3}.get, lambda *_: None) for one in texts])
-
-    assert str(evaluate_expression(text, {"a": 3}.get, call)) == value
-
-
-def test_arguments_are_split_outside_of_brackets():
-    assert split_arguments("f(a, b), {c, d}, e[1, 2]") == ["f(a, b)", "{c, d}", "e[1, 2]"]
-    assert split_arguments(" ") == []
+    found = HostCode(f"int main() {{ int a = 3; k<<<1, 1>>>({text}); }}").launch_at("k", Launch.of(1, 1, {}))
+    assert found.values.get(0) == (None if value == "None" else float(value))
 
 
 def test_calls_pass_values_buffers_and_defaults():
@@ -49,7 +42,7 @@ def test_the_launchs_sizes_tell_what_the_text_does_not():
 
 
 def test_a_kernel_that_nothing_launches_is_not_found():
-    assert not _read("other", [1], [1]).found
+    assert not _read("other", [1], [1]).place
 
 
 def test_code_that_is_no_code_tells_nothing():
@@ -60,11 +53,11 @@ def test_code_that_is_no_code_tells_nothing():
         "void f(int a) { k<<<a, a>>>(a); } int main() { f(",
         "#define A A\nk<<<A, 1>>>(A)",
     ):
-        HostCode(text).arguments_of("k", Launch.of([1], [1], {}))
+        HostCode(text).launch_at("k", Launch.of([1], [1], {}))
 
 
 def _arguments(text, **arguments):
-    return HostCode(text).arguments_of("k", Launch.of([4], [32], arguments))
+    return HostCode(text).launch_at("k", Launch.of([4], [32], arguments))
 
 
 _DOUBLING = "".join("n = n * n * 9999999999;\n" for _ in range(60))
@@ -81,7 +74,7 @@ _DOUBLING = "".join("n = n * n * 9999999999;\n" for _ in range(60))
 )
 def test_values_that_never_end_are_unknown(text):
     found = _arguments(text)
-    assert found.found
+    assert found.place
     assert not found.values
 
 
@@ -98,12 +91,12 @@ def test_impossible_sizes_are_an_error_with_the_line(tmp_path, grid):
     sizes = "int n = N; dim3 none(4, n / 0), below(n, 2 - n);"
     path.write_text(f'#include "sizes.h"\nint main() {{\n  {sizes}\n  k<<<{grid}, 32>>>(x);\n}}\n')
     with pytest.raises(InputError, match=r"k\.cu:4: the grid"):
-        host_arguments(path, "k", Launch.of([4], [32], {}))
+        read_host(path, "k").launch_at("k", Launch.of([4], [32], {}))
 
 
 def test_dimensions_keep_their_names():
     text = "int main() { int N = 128; dim3 g(N/32,N/32); dim3 bl(32,32); k<<<g, bl>>>(x, N); }"
-    found = HostCode(text).arguments_of("k", Launch.of([4, 4], [32, 32], {}))
+    found = HostCode(text).launch_at("k", Launch.of([4, 4], [32, 32], {}))
     assert (found.values, found.inferred, found.conflicts) == ({1: 128}, {}, ())
 
 
@@ -115,7 +108,7 @@ def test_explicit_arguments_win_over_what_host_code_says(tmp_path):
         "int main() { int N = 1024; cudaMalloc(&d, N * N * sizeof(float)); run(d, N); }\n"
     )
     for arguments in ({"n": 4096}, {"1": 4096}):
-        found = host_arguments(tmp_path / "k.cu", "k", Launch.of([128], [32], arguments))
+        found = read_host(tmp_path / "k.cu", "k").launch_at("k", Launch.of([128], [32], arguments))
         assert (found.buffers, found.values, found.conflicts) == ({0: 4 * 4096**2}, {1: 4096}, ())
 
 
@@ -129,7 +122,7 @@ def test_an_explicit_argument_is_no_other_functions_name():
 def test_files_beside_are_read_where_a_file_launches_nothing(tmp_path):
     (tmp_path / "kernel.cu").write_text("__global__ void fill(double *x, int n);")
     (tmp_path / "main.cpp").write_text(_CODE)
-    found = host_arguments(tmp_path / "kernel.cu", "fill", Launch.of([4], [256], {}))
+    found = read_host(tmp_path / "kernel.cu", "fill").launch_at("fill", Launch.of([4], [256], {}))
     assert found.values[1] == 1024
 
 
@@ -148,12 +141,12 @@ _DEFAULTS = (Path(__file__).parent / "defaults.cu").read_text()
     ],
 )
 def test_programs_arguments_go_before_sizes_and_sizes_before_defaults(given, grid, values, conflicts):
-    found = HostCode(_DEFAULTS, given).arguments_of("rows", Launch.of([grid], [256], {}))
+    found = HostCode(_DEFAULTS, given).launch_at("rows", Launch.of([grid], [256], {}))
     assert found.values == values
     assert found.conflicts == conflicts
 
 
 @pytest.mark.parametrize(("kernel", "n"), [("sum<double, 128>", 10), ("void sum<float, (int)256>(T1)", 1 << 18)])
 def test_an_instance_has_the_arguments_of_its_own_launch(kernel, n):
-    found = HostCode(_DEFAULTS, []).arguments_of(kernel, Launch.of([64], [256], {}))
+    found = HostCode(_DEFAULTS, []).launch_at(kernel, Launch.of([64], [256], {}))
     assert found.values == {1: n}

@@ -1,0 +1,1 @@
+"""Launches in host code, CUDA's and OpenCL's, read without running it."""

@@ -1,0 +1,515 @@
+"""Launches of kernels in host code, CUDA's and OpenCL's: their sizes, arguments and buffers.
+
+What is not known may follow from the sizes of a launch, where these are given: of ``(n + 255) / 256`` blocks there are
+as many as the launch has.
+"""
+
+import logging
+import math
+import operator
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tree_sitter import Node
+
+from ncc.errors import InputError
+from ncc.ir.frontend.languages import language_of
+from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.reader.module import Module
+from ncc.kernels.host.source import (
+    HOST_SUFFIXES,
+    MAX_FILES,
+    SourceTree,
+    arguments_of,
+    children,
+    last_name,
+    part,
+    read_with_includes,
+    text_of,
+)
+from ncc.kernels.host.values import SIZES, Scope, Value, Values, is_number
+from ncc.kernels.instructions import split_fields
+from ncc.kernels.launch import Launch, argument_names, argument_types, converted
+from ncc.kernels.reading import Source, split_kernel_name
+from ncc.system.files.text import demangle, format_si_bytes
+
+logger = logging.getLogger(__name__)
+
+_MAX_SITES = 1000
+_MAX_SEARCH_STEPS = 64
+_MAX_SIZE = 2**40
+_MAX_ALIASES = 4
+_LAUNCHERS = re.compile("<<<|hipLaunchKernelGGL|nqueueNDRangeKernel")
+_ALLOCATE = ("Malloc", "MallocManaged", "MallocAsync", "HostAlloc", "MallocHost")
+_COPY = ("Memcpy", "MemcpyAsync", "Memset", "MemsetAsync")
+# function → number of the argument that says how many bytes there are; the first one is the pointer
+_ALLOCATORS = {f"{api}{name}": 1 for api in ("cuda", "hip") for name in _ALLOCATE}
+_COPIES = {f"{api}{name}": 2 for api in ("cuda", "hip") for name in _COPY}
+_MAIN = re.compile(r"\bmain\s*\(")
+
+Sizes = tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostLaunch:
+    """A launch of a kernel as host code has it; no place if there is none."""
+
+    kernel: str = ""
+    place: str = ""  # file and line of the launch
+    grid: Sizes | None = None  # blocks (work-groups), if all are known
+    block: Sizes | None = None  # threads of a block (local size)
+    global_size: Sizes | None = None  # threads (work-items)
+    values: Mapping[int, float] = field(default_factory=dict)  # number of an argument → its value
+    buffers: Mapping[int, float] = field(default_factory=dict)  # number of an argument → bytes of memory it points to
+    # number of an argument, "grid" or "block" → what it rests on, such as "main.cu:3"
+    origins: Mapping[int | str, str] = field(default_factory=dict)
+    inferred: Mapping[str, float] = field(default_factory=dict)  # names whose values follow from the launch's sizes
+    # sizes and arguments that the text has another value for, and a budget that reading it exceeded, in words
+    conflicts: tuple[str, ...] = ()
+
+    def add_arguments(self, launch: Launch, module: Module, kernel: int) -> Launch:
+        """Return a launch with the values of arguments that it has none for."""
+        names, types = list(argument_names(module, kernel).values()), argument_types(module, kernel)
+        read = {
+            names[index]: number
+            for index, value in self.values.items()
+            if index < len(names)
+            and launch.arguments.keys().isdisjoint((str(index), names[index]))
+            and (number := converted(value, types[index])) is not None
+        }
+        return replace(launch, arguments=read | dict(launch.arguments))
+
+    def assumptions(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Describe what is read here for arguments of these names, with the files and lines that it rests on."""
+        amounts = {index: f" = {value:,.6g}" for index, value in self.values.items()}
+        amounts |= {index: f": {format_si_bytes(num_bytes)}" for index, num_bytes in self.buffers.items()}
+        sizes = [("grid", self.grid), ("block", self.block)]
+        read = [f"{name} = {size} ({self.origins[name]})" for name, size in sizes if name in self.origins]
+        return (
+            *read,
+            *(
+                f"{names[i]}{amounts[i]} ({self.origins[i]})"
+                for i in sorted(amounts)
+                if i < len(names) and self.origins[i] != "--arg"
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Site:
+    """A launch in the text: template arguments, sizes and arguments as expressions."""
+
+    node: Node
+    kernel: str
+    template: list[Node]
+    grid: Node | None
+    block: Node | None
+    arguments: Mapping[int, Node]
+    is_opencl: bool = False  # so that its grid is of work-items
+
+    def sizes(self, launch: Launch) -> "list[tuple[str, Node | None, Sequence[int]]]":
+        """Sizes that stand here: their name, expression, and what they are at a launch."""
+        threads = tuple(x * y for x, y in zip(launch.grid, launch.block, strict=True))
+        grid = ("global size", self.grid, threads) if self.is_opencl else ("grid", self.grid, launch.grid)
+        return [grid, ("block", self.block, launch.block)]
+
+    @property
+    def scope(self) -> Scope:
+        """Where the launch is."""
+        return Scope(self.node.start_byte, {})
+
+
+class HostCode:
+    """The launches in a text of host code."""
+
+    def __init__(self, text: str, program_arguments: Sequence[str] | None = None) -> None:
+        self.source = SourceTree(text)
+        self.values = Values(self.source, program_arguments)
+        self._allocated, self._copied = defaultdict[str, list[Node]](list), defaultdict[str, list[Node]](list)
+        self._doubtful: set[tuple[str, str]] = set()  # what values rest on that an explicit argument contradicts
+        self._find_allocations()
+        every = self._sites()
+        self._every_site = list(islice(every, _MAX_SITES))
+        self._has_more = next(every, None) is not None
+
+    def has(self, kernel: str | None) -> bool:
+        """Whether there is a launch of a kernel, or any."""
+        return any(kernel in (None, site.kernel) for site in self._every_site)
+
+    def launches(self, kernel: str, arguments: Mapping[str, float] | None = None) -> list[HostLaunch]:
+        """Launches of a kernel, by its whole name, as they stand in the text; explicit arguments win over it."""
+        plain, template = split_kernel_name(kernel)
+        self.values.reset()
+        sites = [site for site in self._every_site if site.kernel == plain and self._instance(site, template) >= 0]
+        return [self._read(site, None, arguments or {}) for site in sites]
+
+    def launch_at(self, kernel: str, launch: Launch) -> HostLaunch:
+        """The launch of a kernel, by its whole name, that fits these sizes best.
+
+        Raises:
+            InputError: The grid or block of that launch is negative or divides by zero.
+        """
+        plain, template = split_kernel_name(kernel)
+        sites = [site for site in self._every_site if site.kernel == plain]
+        self.values.reset()
+        best = max(sites, key=lambda site: (self._instance(site, template), self._fits(site, launch)), default=None)
+        return self._read(best, launch, launch.arguments) if best else HostLaunch()
+
+    def _read(self, site: _Site, launch: Launch | None, arguments: Mapping[str, float]) -> HostLaunch:
+        values, origins = self.values, dict[int | str, str]()
+        values.reset()
+        self._doubtful.clear()
+        conflicts = [*self._give(site, arguments), *(self._infer(site, launch) if launch else ())]
+
+        def read(key: int | str, read_value: Callable[[], Value]) -> Value:
+            values.origins.clear()
+            value = read_value()
+            if value is None or not self._doubtful.isdisjoint(values.origins):
+                return None
+            origins[key] = ", ".join(dict.fromkeys(place for _, place in values.origins)) or self.source.place(
+                site.node
+            )
+            return value
+
+        grid, block = (
+            _sizes_of(read(name, partial(self._size, site, name, node)))
+            for name, node in (("grid", site.grid), ("block", site.block))
+        )
+        if launch:  # whose sizes are not read here
+            origins.clear()
+        whole = grid if site.is_opencl else _combined(grid, block, operator.mul)
+        numbers, buffers = dict[int, float](), dict[int, float]()
+        for number, node in site.arguments.items():
+            if is_number(size := read(number, partial(self._buffer, node, site.scope))):
+                buffers[number] = size
+            elif is_number(value := read(number, partial(values.value, node, site.scope))):
+                numbers[number] = float(value)
+        if values.exceeded or self._has_more:
+            conflicts.append("host code is too long to follow: some of its values are unknown")
+        return HostLaunch(
+            kernel=site.kernel,
+            place=self.source.place(site.node),
+            grid=_combined(grid, block, lambda size, local: -(-size // local)) if site.is_opencl else grid,
+            block=block,
+            global_size=whole,
+            values=numbers,
+            buffers=buffers,
+            origins=origins,
+            inferred=dict(values.inferred),
+            conflicts=tuple(conflicts),
+        )
+
+    def _size(self, site: _Site, name: str, node: Node | None) -> Value:
+        """Value of a launch's grid or block; InputError if it is negative or divides by zero."""
+        self.values.divided_by_zero = False
+        value = self.values.value(node, site.scope)
+        sizes = value if isinstance(value, tuple) else (value,)
+        is_negative = any(size is not None and size < 0 for size in sizes)
+        if node and (is_negative or (self.values.divided_by_zero and None in sizes)):
+            wrong = "is negative" if is_negative else "divides by zero"
+            text = (node.text or b"").decode()
+            raise InputError(f"{self.source.place(site.node)}: the {name} of this launch {wrong}: {text:.80}")
+        return value
+
+    def _infer(self, site: _Site, launch: Launch) -> Iterator[str]:
+        """Infer names that are not known from the sizes of a launch; yield sizes that the text has other values for.
+
+        Where the text has another size, for what it takes when the program has no arguments, one of these is inferred.
+        """
+        values = self.values
+        for title, node, sizes in site.sizes(launch):
+            self._size(site, title, node)
+            for axis, size in enumerate(sizes):
+                held = partial(self._axis, node, axis, site.scope)
+                values.unknown.clear()
+                if (known := held()) != size:
+                    arguments = [name for name in values.unknown if name.startswith("argv")]
+                    others = [name for name in values.unknown if known is None and name not in arguments]
+                    _solve(values.inferred, arguments + others, size, held)
+                if (known := held()) is not None and known != size:
+                    yield f"{title} {'xyz'[axis]} is {known:,} in the host code, {size:,} here"
+
+    def _axis(self, node: Node | None, axis: int, scope: Scope) -> float | None:
+        return _axis_of(self.values.value(node, scope), axis)
+
+    def _give(self, site: _Site, arguments: Mapping[str, float]) -> Iterator[str]:
+        """Fix names that stand for explicit arguments of the kernel; yield arguments that can't be reconciled."""
+        values = self.values
+        functions = self.source.functions.get(site.kernel, ())
+        parameters = functions[0].parameters if functions else ()
+        for argument, value in arguments.items():
+            number = parameters.index(argument) if argument in parameters else argument
+            node = site.arguments.get(int(number)) if str(number).isdigit() else None
+            if node is None:
+                continue
+            self._give_name(node, site.node.start_byte, value)
+            values.origins.clear()
+            held = values.value(node, site.scope)
+            if not is_number(held) or held == value:
+                continue
+            names = dict.fromkeys((name, None) for name, place in values.origins if place != "--arg")
+            _solve(values.given, names, value, partial(self._axis, node, 0, site.scope))
+            if values.given.keys().isdisjoint(names):
+                self._doubtful |= set(values.origins)
+                yield f"{argument} is {held:,} in the host code, {value:,.6g} here"
+
+    def _give_name(self, node: Node, at: int, value: float) -> None:
+        """Fix the name that stands for a value, up to where callers name it."""
+        while name := "" if node.type == "binary_expression" else _pointer_name(node):
+            key, function = self.values.scope_of(name, at), self.source.enclosing(at)
+            if key in self.values.given:
+                return
+            self.values.given[key] = value
+            passed = self.values.passed(function, name) if function and name in function.parameters else iter(())
+            node, (at, _) = next(passed, (node, Scope(at, {})))
+
+    def _instance(self, site: _Site, template: str) -> int:
+        """Template arguments of a launch that are those of an instance, less those that are others."""
+        score = 0
+        for node, meant in zip(site.template, split_fields(template[1:-1], "([{<>}])"), strict=False):
+            plain = text_of(node)
+            value = self.values.value(node, site.scope)
+            known = f"{value:g}" if is_number(value) else plain if plain in SIZES else ""
+            score += 0 if not known else 1 if known == meant else -1
+        return score
+
+    def _fits(self, site: _Site, launch: Launch) -> float:
+        """How well a launch in the text agrees with the sizes; what is not known neither agrees nor contradicts."""
+        score = 0
+        for _, node, sizes in site.sizes(launch):
+            value = self.values.value(node, site.scope)
+            for axis, size in enumerate(sizes):
+                known = _axis_of(value, axis)
+                score += 0 if value is None or known is None else 1 if known == size else -1
+        return score
+
+    def _find_allocations(self) -> None:
+        """Find what is allocated for pointers, or else copied to them: its size, by the pointer's name."""
+        for found, functions in ((self._allocated, _ALLOCATORS), (self._copied, _COPIES)):
+            for function, number in functions.items():
+                for call in self.source.calls.get(function, ()):
+                    if len(arguments := arguments_of(call)) > number:
+                        found[_pointer_name(arguments[0])].append(arguments[number])
+        for name, assignments in self.source.assigned.items():
+            type_ = last_name(self.source.variables[name][0]) if name in self.source.variables else ""
+            for _, node in assignments:
+                if "Buffer" in (type_, last_name(part(node, "function"))[-6:]):  # cl::Buffer, clCreateBuffer
+                    self._allocated[name] += (arguments_of(node) or node.named_children)[2:3]
+
+    def _buffer(self, node: Node | None, scope: Scope, depth: int = 0) -> float | None:
+        """Bytes of the memory that an argument points to."""
+        name = _pointer_name(node)
+        if not name or depth > _MAX_ALIASES or not self.values.spend():
+            return None
+        found = self._copied if name not in self._allocated else self._allocated
+        sizes = [self.values.rested(name, size, Scope(size.start_byte, {})) for size in found.get(name, ())]
+        known = [float(size) for size in sizes if is_number(size) and size > 0]
+        if known:  # a part may be copied at a time
+            return max(known) if found is self._copied else known[0]
+        inner = (self._buffer(*definition, depth + 1) for definition in self.values.definitions(name, scope))
+        return next(filter(None, inner), None)
+
+    def _sites(self) -> Iterator[_Site]:
+        for call in self.source.nodes["call_expression"]:
+            target, arguments = part(call, "function"), arguments_of(call)
+            function, sizes = (
+                last_name(target),
+                [node for node in call.named_children if node.type == "kernel_call_syntax"],
+            )
+            if sizes and len(sizes[0].named_children) > 1:
+                yield _cuda_site(call, target, sizes[0].named_children, arguments)
+            elif function == "hipLaunchKernelGGL" and len(arguments) > 3:
+                yield _cuda_site(call, arguments[0], arguments[1:3], arguments[5:])
+            elif function.endswith("EnqueueNDRangeKernel") and len(arguments) > 5:
+                yield from self._opencl_site(call, arguments[1], arguments[4:6])
+            elif function == "enqueueNDRangeKernel" and len(arguments) > 2:
+                yield from self._opencl_site(call, arguments[0], arguments[2:4])
+
+    def _opencl_site(self, call: Node, kernel: Node, sizes: list[Node]) -> Iterator[_Site]:
+        settings = [(node.start_byte, arguments_of(node)) for node in self.source.calls["clSetKernelArg"]]
+        for node in self.source.calls["setArg"]:
+            if variable := part(node, "function", "argument"):
+                settings.append((node.start_byte, [variable, *arguments_of(node)]))
+        settings = [
+            (at, parts)
+            for at, parts in sorted(settings, key=operator.itemgetter(0))
+            if len(parts) > 2 and text_of(parts[0]) == text_of(kernel)
+        ]
+        passed = dict[int, Node]()
+        for ordinal, (at, parts) in enumerate(
+            [setting for setting in settings if setting[0] < call.start_byte] or settings
+        ):
+            number = self.values.value(parts[1], Scope(at, {}))
+            passed[int(number) if is_number(number) else ordinal] = parts[-1]
+        for name in self._kernel_names(kernel, Scope(call.start_byte, {})):
+            yield _Site(call, name, [], sizes[0], next(iter(sizes[1:]), None), passed, is_opencl=True)
+            return
+
+    def _kernel_names(self, node: Node, scope: Scope, depth: int = 0) -> Iterator[str]:
+        """Names of kernels that a variable may have been created for."""
+        name = text_of(node)
+        for _, value in self.source.assigned.get(name, [])[::-1]:
+            texts = [
+                text_of(one) for one in arguments_of(value) or value.named_children if one.type == "string_literal"
+            ]
+            yield from (text.strip('"') for text in texts[-1:])
+        function = self.source.enclosing(scope.at)
+        if function and name in function.parameters and depth < _MAX_ALIASES:
+            for passed, outer in self.values.passed(function, name):
+                yield from self._kernel_names(passed, outer, depth + 1)
+
+
+def _cuda_site(call: Node, kernel: Node | None, sizes: list[Node], arguments: list[Node]) -> _Site:
+    while kernel and kernel.type in ("parenthesized_expression", "call_expression"):  # HIP_KERNEL_NAME(kernel<int>)
+        kernel = next(iter(arguments_of(kernel) or kernel.named_children), None)
+    while kernel and kernel.type == "qualified_identifier":
+        kernel = part(kernel, "name")
+    passed = dict(enumerate(arguments))
+    return _Site(call, last_name(kernel), children(part(kernel, "arguments")), sizes[0], sizes[1], passed)
+
+
+def _pointer_name(node: Node | None) -> str:
+    """The name that a pointer, an element's address or a cast of one begins with; "" for other expressions."""
+    while node:
+        match node.type:
+            case "identifier" | "field_expression" | "qualified_identifier":
+                return text_of(node).rpartition("::")[2]
+            case "cast_expression":
+                node = part(node, "value")
+            case "pointer_expression" | "subscript_expression":
+                node = part(node, "argument")
+            case "parenthesized_expression":
+                node = node.named_children[0]
+            case "binary_expression":
+                node = part(node, "left")
+            case "call_expression" if last_name(part(node, "function")) == "data":
+                node = part(node, "function", "argument")
+            case "call_expression" if last_name(part(node, "function")).endswith("cast"):
+                node = next(iter(arguments_of(node)), None)
+            case _:
+                return ""
+    return ""
+
+
+def _solve(fixed: "dict[Any, float]", keys: Iterable[Hashable], size: float, value: Callable[[], float | None]) -> None:
+    """Fix the first key by which an expression takes a size, which grows with it."""
+    for key in keys:
+
+        def with_number(number: float, key: Hashable = key) -> float | None:
+            fixed[key] = float(number)
+            return value()
+
+        low, high = 1, 2
+        if with_number(high) is not None:
+            while high < _MAX_SIZE and (found := with_number(high)) is not None and found <= size:
+                low, high = high, high * 2
+            for _ in range(_MAX_SEARCH_STEPS):
+                if high - low <= 1:
+                    break
+                middle = (low + high) // 2
+                found = with_number(middle)
+                low, high = (middle, high) if found is not None and found <= size else (low, middle)
+            if high < _MAX_SIZE and with_number(low) == size:
+                return
+        del fixed[key]
+
+
+def _axis_of(value: Value, axis: int) -> float | None:
+    """A size of a dimension; 1 of a missing one."""
+    found = value[axis] if isinstance(value, tuple) else value if axis == 0 else 1
+    return None if found is None else math.floor(found)
+
+
+def _sizes_of(value: Value) -> Sizes | None:
+    x, y, z = (_axis_of(value, axis) for axis in range(3))
+    return None if x is None or y is None or z is None or min(x, y, z) < 1 else (int(x), int(y), int(z))
+
+
+def _combined(grid: Sizes | None, block: Sizes | None, combine: Callable[[int, int], int]) -> Sizes | None:
+    if not grid or not block:
+        return None
+    x, y, z = map(combine, grid, block)
+    return x, y, z
+
+
+def read_host(
+    source: Source,
+    kernel: str | None = None,
+    options: CompileOptions | None = None,
+    program_arguments: Sequence[str] | None = None,
+) -> HostCode:
+    """Read the host code that launches a kernel: of a file (or text) and its includes, else of a file beside it."""
+    options = options or CompileOptions()
+    defines = "".join(f"\n#define {one.replace('=', ' ', 1)}" for one in options.defines if "=" in one)
+    given = None if program_arguments is None else tuple(program_arguments)
+    plain = kernel and split_kernel_name(kernel)[0]
+    if isinstance(source, bytes):
+        return _host_code(f'#line 1 "source"\n{source.decode(errors="replace")}{defines}', given)
+    path, folders = Path(source), [Path(one) for one in options.include_paths]
+    own = read_with_includes(path, folders, set())
+    code = _host_code(own + defines, given)
+    if code.has(plain):
+        return code
+    files = sorted(one for one in path.parent.glob("*") if one.suffix in HOST_SUFFIXES and one.is_file())[:MAX_FILES]
+    for file in files:
+        seen: set[Path] = set()
+        text = read_with_includes(file, folders, seen)
+        if (plain and plain not in text) or not _LAUNCHERS.search(text):
+            continue
+        if _MAIN.search(text) is None:
+            text += "".join(f"\n{read_with_includes(other, folders, seen)}" for other in files)
+        parameters = "" if path in seen or path.suffix not in HOST_SUFFIXES else f"{own}\n"
+        beside = _host_code(parameters + text + defines, given)
+        if beside.has(plain):
+            return beside
+    return code
+
+
+def find_launches(
+    source: Source,
+    module: Module,
+    kernels: Sequence[int],
+    sizes: Sequence[Sequence[int] | int | None],
+    arguments: Mapping[str, float],
+    options: CompileOptions | None = None,
+    program_arguments: Sequence[str] | None = None,
+) -> list[tuple[int, Launch, HostLaunch]]:
+    """Find launches of kernels: one each of a grid and a block, or if both are None all that host code has.
+
+    Raises:
+        InputError: A size is out of range, only one is given, or host code has none.
+    """
+    grid, block = sizes
+    found, missing = list[tuple[int, Launch, HostLaunch]](), list[str]()
+    is_code = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
+    for kernel in kernels:
+        name, names = module.function_names[kernel], list(argument_names(module, kernel).values())
+        code = read_host(source, name, options, program_arguments) if is_code else HostCode("")
+        numbered = {str(names.index(key)) if key in names else key: value for key, value in arguments.items()}
+        if grid is not None and block is not None:
+            launch = Launch.of(grid, block, arguments)
+            found.append((kernel, launch, code.launch_at(name, replace(launch, arguments=numbered))))
+            continue
+        launches = code.launches(name, numbered) if grid is block else []
+        for host in launches:
+            if host.grid and host.block:
+                found.append((kernel, Launch.of(host.grid, host.block, arguments), host))
+        if not found or found[-1][0] != kernel:
+            why = f"its sizes at {launches[0].place} are not known" if launches else "no host code launches it"
+            missing.append(f"{demangle(name)}: {why}; add --grid and --block, such as --grid 4096 --block 256")
+    if not found:
+        raise InputError(missing[0])
+    for line in missing:
+        logger.warning("%s", line)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _host_code(text: str, program_arguments: tuple[str, ...] | None) -> HostCode:
+    return HostCode(text, program_arguments)

@@ -1,0 +1,426 @@
+"""Values of expressions in host code: constants, macros, assignments and calls, followed as they stand in the text.
+
+``argv`` takes the program's arguments where they are given. What a value rests on is recorded by file and line; steps,
+depth, bits and seconds are bounded.
+"""
+
+import math
+import operator
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeGuard
+
+from tree_sitter import Node
+
+from ncc.kernels.host.source import (
+    Function,
+    SourceTree,
+    arguments_of,
+    children,
+    last_name,
+    parse_expression,
+    part,
+    text_of,
+)
+
+Value = int | float | tuple[int | float | None, ...] | None
+"""A number, a ``dim3`` as a tuple, or None where it is not known."""
+
+_TYPES = {
+    1: "char, bool, uchar, u_char, int8_t, uint8_t, signed char, unsigned char",
+    2: "short, half, __half, ushort, int16_t, uint16_t, unsigned short",
+    4: "int, float, uint, int32_t, uint32_t, unsigned, unsigned int",
+    8: "double, long, ulong, size_t, int64_t, uint64_t, long int, long long, unsigned long, unsigned long long",
+}
+SIZES = {
+    f"{name}{lanes}": num_bytes * int(lanes or 1)
+    for num_bytes, names in _TYPES.items()
+    for name in names.split(", ")
+    for lanes in ("", "2", "3", "4", "8", "16")
+}
+"""Bytes of C's, CUDA's and OpenCL's types by name."""
+_POINTER_BYTES = 8
+_UNKNOWN_BYTES = 4
+_MAX_ALIASES = 6
+_MAX_DEPTH = 80  # of nodes and names in each other
+_OWN_DEPTH = 12  # of a launch's own sizes and the dim3 they name; what callers pass may be set in ways not seen here
+_MAX_VALUE = 2.0**63
+_MAX_SHIFT = 64
+_MAX_BITS = 128  # of an integer on the way to a value
+_MAX_STEPS = 200_000  # nodes evaluated for a launch
+_MAX_SECONDS = 5.0
+_NO_VALUE = KeyError, IndexError, ValueError, TypeError, ArithmeticError, RecursionError
+_CONVERTED = frozenset(
+    ("atoi", "atol", "atof", "atoll", "stoi", "stol", "stof", "stod", "stoul", "stoull", "strtol", "strtoul", "strtod",
+     "strtoull", "strtoll")
+)  # fmt: skip
+_WRAPPERS = {"parenthesized_expression": 0, "condition_clause": 0, "pointer_expression": 0, "assignment_expression": -1}
+_NOTHING_YET = ("0", "-1", "0.0", "0.f")
+_ARGV = re.compile(r"argv\[(\d+)\]")
+_QUALIFIERS = re.compile(r"\b(?:const|static|constexpr|struct|inline|cl_(?=\w))\s*")
+_MEMBERS = (".x", ".y", ".z"), ("[0]", "[1]", "[2]")
+
+
+def _power(x: float, y: float) -> float:
+    value = math.pow(x, y)
+    return x**y if abs(value) < _MAX_VALUE else value
+
+
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    **dict.fromkeys(("min", "MIN", "fmin", "fminf"), min),
+    **dict.fromkeys(("max", "MAX", "fmax", "fmaxf"), max),
+    **dict.fromkeys(("ceil", "ceilf"), math.ceil),
+    **dict.fromkeys(("floor", "floorf"), math.floor),
+    **dict.fromkeys(("sqrt", "sqrtf"), math.sqrt),
+    **dict.fromkeys(("pow", "powf"), _power),
+    **dict.fromkeys(("log2", "log2f"), math.log2),
+    "abs": abs,
+}
+
+
+def _divided(x: float, y: float) -> float:
+    if isinstance(x, int) and isinstance(y, int):
+        return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+    return x / y
+
+
+def _shifted(x: float, y: float, left: bool) -> int:
+    if not 0 <= y < _MAX_SHIFT:
+        raise ValueError(f"a shift by {y}")
+    return int(x) << int(y) if left else int(x) >> int(y)
+
+
+_OPERATIONS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _divided,
+    "%": lambda x, y: int(math.fmod(x, y)),
+    "<<": lambda x, y: _shifted(x, y, True),
+    ">>": lambda x, y: _shifted(x, y, False),
+    "&": lambda x, y: int(x) & int(y),
+    "|": lambda x, y: int(x) | int(y),
+    "^": lambda x, y: int(x) ^ int(y),
+    "==": lambda x, y: int(x == y),
+    "!=": lambda x, y: int(x != y),
+    "<": lambda x, y: int(x < y),
+    ">": lambda x, y: int(x > y),
+    "<=": lambda x, y: int(x <= y),
+    ">=": lambda x, y: int(x >= y),
+    "&&": lambda x, y: int(bool(x) and bool(y)),
+    "||": lambda x, y: int(bool(x) or bool(y)),
+}
+_SIGNS: dict[str, Callable[[float], float]] = {
+    "-": operator.neg,
+    "+": operator.pos,
+    "!": operator.not_,
+    "~": lambda x: ~int(x),
+}
+
+
+class Scope(NamedTuple):
+    """A place in the text, and what parameters of macros and short functions stand for there."""
+
+    at: int
+    bound: Mapping[str, tuple[Node, "Scope"]]
+
+
+def _number(text: str) -> int | float:
+    """Value of a number as C writes it."""
+    text = text.lower().replace("'", "")
+    if text.startswith(("0x", "0b")):
+        return int(text.rstrip("ul"), 0)
+    digits = text.rstrip("ulf")
+    if set(digits) & set(".e") or text.endswith("f"):
+        return float(digits)
+    return int(digits, 8 if digits[0] == "0" else 10)
+
+
+def _unqualified(text: str) -> str:
+    return " ".join(_QUALIFIERS.sub("", text).split())
+
+
+def _type_name(node: Node | None) -> str:
+    return _unqualified(node.text.decode()) if node and node.text else ""
+
+
+class Values:
+    """Evaluates expressions of host code, with the program's arguments if they are known."""
+
+    def __init__(self, source: SourceTree, program_arguments: Sequence[str] | None = None) -> None:
+        self.source, self.program_arguments = source, program_arguments
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew: nothing is inferred or given, and the whole budget is left."""
+        self.inferred: dict[str, float] = {}  # names whose values follow from the sizes of the launch
+        # names of known values, and the functions they are local to; None for all functions
+        self.given: dict[tuple[str, int | None], float] = {}
+        self.unknown: dict[str, None] = {}
+        self.origins: list[tuple[str, str]] = []  # what the last values rest on: names, with file and line
+        self.exceeded = self.divided_by_zero = self._is_condition = False
+        self._depth, self._steps, self._deadline = 0, 0, time.monotonic() + _MAX_SECONDS
+
+    def spend(self, amount: int = 1) -> bool:
+        """Whether the budget allows for as many more steps."""
+        self._steps += amount
+        self.exceeded |= self._steps > _MAX_STEPS or time.monotonic() > self._deadline
+        return not self.exceeded
+
+    def value(self, node: Node | None, scope: Scope) -> Value:
+        """Value of an expression, if it is known."""
+        if node is None or node.has_error or self._depth > _MAX_DEPTH or not self.spend():
+            return None
+        self._depth += 1
+        num_origins = len(self.origins)
+        try:
+            value = self._evaluate(node, scope)
+        except _NO_VALUE as error:
+            self.divided_by_zero |= isinstance(error, ZeroDivisionError) and self._depth <= _OWN_DEPTH
+            value = None
+        finally:
+            self._depth -= 1
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            value = None
+        if value is None:
+            del self.origins[num_origins:]
+        return value
+
+    def _evaluate(self, node: Node, scope: Scope) -> Value:
+        value: Value = None
+        match node.type:
+            case "number_literal":
+                value = _number(text_of(node))
+            case "identifier" | "field_expression" | "subscript_expression" | "qualified_identifier" | "true" | "false":
+                value = self.named(text_of(node), scope)
+            case kind if kind in _WRAPPERS:
+                value = self.value(node.named_children[_WRAPPERS[kind]], scope)
+            case "unary_expression" | "binary_expression":
+                operands = [self.value(operand, scope) for operand in node.named_children]
+                operations = _SIGNS if len(operands) == 1 else _OPERATIONS
+                value = operations[text_of(part(node, "operator"))](*numbers_of(operands))
+            case "conditional_expression":
+                yes, no = part(node, "consequence"), part(node, "alternative")
+                condition = self.value(part(node, "condition"), scope)
+                chosen = (yes, no) if condition is None else (yes,) if condition else (no,)
+                known = [value for value in (self.value(one, scope) for one in chosen) if value is not None]
+                value = known[0] if len(known) == 1 else None
+            case "cast_expression" | "compound_literal_expression":
+                value = self._converted(self.value(part(node, "value"), scope), part(node, "type"))
+            case "sizeof_expression":
+                value = self._bytes(part(node, "type") or part(node, "value"), scope) or _UNKNOWN_BYTES
+            case "argument_list" | "initializer_list":
+                value = _dimensions([self.value(one, scope) for one in node.named_children])
+            case "function_declarator":  # what reads as a declaration is a constructor's call
+                parameters = part(node, "parameters")
+                text = parameters.text.decode() if parameters and parameters.text else ""
+                value = self.value(parse_expression(f"dim3{text}"), scope)
+            case "call_expression":
+                value = self._called(node, scope)
+        return value
+
+    def _converted(self, value: Value, type_: Node | None) -> Value:
+        name = self._resolved(type_)
+        if not is_number(value) or name not in SIZES:
+            return value
+        return float(value) if name in ("float", "double") else int(value)
+
+    def _resolved(self, type_: Node | None) -> str:
+        """The name of a type, that which an alias or a macro stands for."""
+        name = _type_name(type_)
+        for _ in range(_MAX_ALIASES):
+            macro, alias = self.source.macros.get(name), self.source.types.get(name)
+            if name in SIZES or not (macro or (alias and alias.type != "struct_specifier")):
+                break
+            name = _unqualified(macro.text) if macro else _type_name(alias)
+        return name
+
+    def scope_of(self, name: str, at: int) -> tuple[str, int]:
+        """A name, and where the function begins that it is local to; -1 for a global name."""
+        function = self.source.enclosing(at)
+        assigned = self.source.assigned.get(name, ())
+        is_local = function and (
+            name in function.parameters or any(function.begin <= one.at < function.end for one in assigned)
+        )
+        return name, function.begin if function and is_local else -1
+
+    def named(self, name: str, scope: Scope) -> Value:
+        """Value of a name, a member or an element."""
+        name = name if name in scope.bound else name.rpartition("::")[2]
+        keys = [(name, None), self.scope_of(name, scope.at)] if self.given else []
+        macro = self.source.macros.get(name)
+        value: Value = None
+        if name in scope.bound:
+            value = self.value(*scope.bound[name])
+        elif name in ("true", "false"):
+            value = int(name == "true")
+        elif key := next((key for key in keys if key in self.given), None):
+            value = self._origin(name, "--arg", self.given[key])
+        elif name in self.inferred:
+            value = self._origin(name, "the launch's sizes", self.inferred[name])
+        elif name == "argc" and (count := self._argument_count()):
+            value = count
+        elif (value := self._followed(name, scope)) is None and (value := self._member(name, scope)) is None:
+            if macro and macro.parameters is None:
+                value = self.rested(name, parse_expression(macro.text), scope, macro.place)
+            elif name not in SIZES:
+                self.unknown[name] = None
+        return value
+
+    def _origin(self, name: str, place: str, value: float) -> int | float:
+        self.origins.append((name, place))
+        return int(value) if float(value).is_integer() else value
+
+    def _member(self, name: str, scope: Scope) -> Value:
+        """Value of a member of a ``dim3``, or of one that is assigned by members; likewise of an array of sizes."""
+        for members in _MEMBERS:
+            stem, member = name[: -len(members[0])], name[-len(members[0]) :]
+            if member in members and (whole := self._followed(stem, scope)) is not None:
+                return (whole if isinstance(whole, tuple) else (whole, 1, 1))[members.index(member)]
+            elements = [f"{name}{one}" for one in members if f"{name}{one}" in self.source.assigned]
+            if elements:
+                return _dimensions([self._followed(element, scope) for element in elements])
+        return None
+
+    def rested(self, name: str, node: Node | None, scope: Scope, place: str = "") -> Value:
+        """Value of a name's expression; the expression's own place is recorded if it is of constants alone."""
+        before = len(self.origins)
+        value = self.value(node, scope)
+        if value is not None and node and len(self.origins) == before:
+            self.origins.append((name, place or self.source.place(node)))
+        return value
+
+    def _followed(self, name: str, scope: Scope) -> Value:
+        """Value of a name by the first of its definitions that is known."""
+        values = (self.rested(name, node, outer) for node, outer in self.definitions(name, scope))
+        return next((value for value in values if value is not None), None)
+
+    def definitions(self, name: str, scope: Scope) -> Iterator[tuple[Node, Scope]]:
+        """Expressions that a name may stand for: those assigned before, last first; what calls pass; global ones."""
+        function, assigned = self.source.enclosing(scope.at), self.source.assigned.get(name, [])[::-1]
+        if not self.spend(len(assigned)):
+            return
+        for at, node in assigned:
+            if function and function.begin <= at < scope.at and not self._is_skipped(at, scope.at):
+                changes = self.source.changed.get(name, ())
+                if text_of(node) in _NOTHING_YET and any(at < change < scope.at for change in changes):
+                    break  # what is read or counted later
+                yield node, Scope(at, {})
+        if function and name in function.parameters:
+            yield from self.passed(function, name)
+            if default := function.defaults[name]:
+                yield default, scope
+            return
+        for at, node in assigned:
+            if "." in name or not self.source.enclosing(at):
+                yield node, Scope(at, {})
+
+    def _is_skipped(self, at: int, end: int) -> bool:
+        """Whether a statement that comes before another is behind a condition that does not hold."""
+        if self._is_condition:  # which is followed without others
+            return False
+        self._is_condition = True
+        conditions = [node for node, begin, close in self.source.conditions if begin <= at < close <= end]
+        values = [self.value(node, Scope(node.start_byte, {})) for node in conditions]
+        self._is_condition = False
+        return 0 in values
+
+    def passed(self, function: Function, name: str) -> Iterator[tuple[Node, Scope]]:
+        """Arguments for a parameter in calls of a function from elsewhere."""
+        number = function.parameters.index(name)
+        for call in self.source.calls.get(function.name, ()):
+            if not function.begin <= call.start_byte < function.end and number < len(found := arguments_of(call)):
+                yield found[number], Scope(call.start_byte, {})
+
+    def _called(self, call: Node, scope: Scope) -> Value:
+        target, arguments = part(call, "function"), arguments_of(call)
+        name, passed = last_name(target), [(node, scope) for node in arguments]
+        macro = self.source.macros.get(name)
+        if macro and macro.parameters is not None:
+            bound = {**scope.bound, **dict(zip(macro.parameters, passed, strict=False))}
+            return self.value(parse_expression(macro.text), Scope(scope.at, bound))
+        if name in _CONVERTED and arguments:
+            return self._program_argument(text_of(arguments[0]))
+        for function in self.source.functions.get(name, ()):
+            body = children(function.body)
+            if len(function.parameters) == len(arguments) and len(body) == 1:
+                bound = dict(zip(function.parameters, passed, strict=True))
+                is_return = body[0].type == "return_statement"
+                return self.value(body[0].named_child(0), Scope(function.begin, bound)) if is_return else None
+        values = [self.value(node, scope) for node in arguments]
+        if name == "static_cast" or name in SIZES:
+            type_ = target if name in SIZES else children(part(target, "arguments"))[0]
+            return self._converted(values[0], type_)
+        return _dimensions(values) if name in ("dim3", "NDRange") else _FUNCTIONS[name](*numbers_of(values))
+
+    def _argument_count(self) -> int:
+        """Value of argc: from the program's arguments, or from inferred ones; 0 if neither is known."""
+        if self.program_arguments is not None:
+            return len(self.program_arguments) + 1
+        return 1 + max((int(found[1]) for name in self.inferred if (found := _ARGV.fullmatch(name))), default=-1)
+
+    def _program_argument(self, text: str) -> Value:
+        found = _ARGV.search(text)
+        if not found:
+            return None
+        if found[0] in self.inferred:
+            return self._origin(found[0], "the launch's sizes", self.inferred[found[0]])
+        if self.program_arguments is None:
+            self.unknown[found[0]] = None
+            return None
+        return self._origin(found[0], "--program-args", float(self.program_arguments[int(found[1]) - 1]))
+
+    def _bytes(self, node: Node | None, scope: Scope, depth: int = 0) -> int | None:
+        """Bytes of a type, of a variable, or of an element of one."""
+        name = self._resolved(node)
+        if name in SIZES or node is None or depth > _MAX_ALIASES:
+            return SIZES.get(name)
+        declared: list[tuple[Node | None, Node | None]] = []
+        match node.type:
+            case "parenthesized_expression":
+                return self._bytes(node.named_children[0], scope, depth + 1)
+            case "type_descriptor":
+                declared = [(part(node, "type"), part(node, "declarator"))]
+            case "pointer_expression" | "subscript_expression":
+                variable = self.source.variables.get(last_name(part(node, "argument")))
+                declared = [(variable[0], None)] if variable else []
+            case "struct_specifier" if body := part(node, "body"):
+                members = [(part(one, "type"), one.children_by_field_name("declarator")) for one in body.named_children]
+                declared = [(type_, declarator) for type_, declarators in members for declarator in declarators]
+            case _ if name in self.source.types:
+                declared = [(self.source.types[name], None)]
+            case _ if name in self.source.variables:
+                declared = [self.source.variables[name]]
+        return sum(self._declared_bytes(type_, declarator, scope, depth + 1) for type_, declarator in declared) or None
+
+    def _declared_bytes(self, type_: Node | None, declarator: Node | None, scope: Scope, depth: int) -> int:
+        """Bytes of what a declarator makes of a type: a pointer, an array, or the type itself."""
+        num_bytes = self._bytes(type_, scope, depth) or 0
+        while declarator:
+            if "pointer" in declarator.type:
+                return _POINTER_BYTES
+            if "array" in declarator.type and is_number(count := self.value(part(declarator, "size"), scope)):
+                num_bytes *= int(count)
+            declarator = part(declarator, "declarator")
+        return num_bytes
+
+
+def is_number(value: Value) -> TypeGuard[int | float]:
+    """Whether a value is one number, and known."""
+    return isinstance(value, int | float)
+
+
+def numbers_of(values: Sequence[Value]) -> list[int | float]:
+    """Values that are all numbers; ValueError if one is not known."""
+    numbers = [value for value in values if is_number(value)]
+    if len(numbers) < len(values):
+        raise ValueError("a value is not known")
+    return numbers
+
+
+def _dimensions(values: Sequence[Value]) -> Value:
+    """Up to three sizes, of which missing ones are 1; a number or a ``dim3`` alone stays as it is."""
+    if len(values) == 1 and values[0] is not None:
+        return values[0]
+    return tuple(None if isinstance(one, tuple) else one for one in (*values, 1, 1)[:3])
