@@ -39,8 +39,8 @@ def copy_files(folder: Path, to: Path, wanted: int) -> int:
 
 
 def run_index(folder: Path, index: Path, jobs: int, interrupt_after_s: float | None = None) -> dict[str, object]:
-    """Runs `ncc index`; its exit code, seconds and last line."""
-    command = [sys.executable, "-m", "ncc", "index", str(folder), "-o", str(index), "--jobs", str(jobs)]
+    """Runs `ncc index`; its exit code, seconds, and the files that it has, read again or could not read."""
+    command = [sys.executable, "-m", "ncc", "index", str(folder), "-o", str(index), "--jobs", str(jobs), "--json"]
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
@@ -48,8 +48,12 @@ def run_index(folder: Path, index: Path, jobs: int, interrupt_after_s: float | N
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate()
-    last = said.strip().splitlines()[-1].removeprefix(f"{index}: ") if said.strip() else ""
-    return {"exit_code": process.returncode, "seconds": round(time.perf_counter() - begin, 1), "says": last}
+    figures = {"exit_code": process.returncode, "seconds": round(time.perf_counter() - begin, 1)}
+    if said.strip():
+        report = json.loads(said)
+        figures |= {name: report[name] for name in ("num_files", "num_updated")}
+        figures["num_failed"] = len(report["failures"])
+    return figures
 
 
 def main() -> None:
@@ -76,7 +80,7 @@ def main() -> None:
             "bytes_per_function": round(size / len(kept), 1),
             "largest_process_gb": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20, 2),
         }
-        complete = runs[1]["exit_code"] == 0 and f"of {options.files} files; 0 read" in str(runs[2]["says"])
+        complete = runs[1]["exit_code"] == 0 and (runs[2]["num_files"], runs[2]["num_updated"]) == (options.files, 0)
     print(json.dumps(result, indent=1))
     about = {"command": command_line("python benchmarks/many_files.py"), **environment()}
     options.output.write_text(json.dumps(about | result, indent=1) + "\n")

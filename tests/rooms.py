@@ -118,9 +118,12 @@ from ncc.system.files import models as storage
 from ncc.system.files import reading as found
 from ncc.system.files.archives import list_members
 from ncc.system.files.models import read_model, read_tensors, read_whole, write_model
+from ncc.system.files.pages import html_table
 from ncc.system.files.reading import InputFile, read_input
+from ncc.system.files.summaries import Summary, format_ratio
 from ncc.system.files.tables import VectorFile
 from ncc.system.files.text import (
+    align_columns,
     demangle,
     escape_control,
     format_bytes,

@@ -202,7 +202,7 @@ def run_verb(command: Command, *, as_json: bool = False, require_confinement: bo
 
 def _print(answer: Answer, as_json: bool) -> None:
     for reason in answer.failures:
-        print_message(f"ncc: {reason}")
+        print_message(f"ncc: {without_command(reason)}")
     if not as_json:
         if answer.text:
             print_text(answer.text)

@@ -55,7 +55,7 @@ def _find(argument: str, kernels: bool) -> list[Input]:
         paths = [file for file in paths if file.suffix in _EXTENSIONS and (not kernels or _may_hold_kernels(file))]
         kinds = "kernels" if kernels else f"code: {' '.join(sorted(_EXTENSIONS))}"
         nothing = Input(argument, f"{argument}: no file in this folder holds {kinds}")
-        return [item for file in paths for item in _files_of(file, path)] or [nothing]
+        return [item for file in paths for item in _modules(str(file), str(path))] or [nothing]
     if os.path.exists(split_member(argument)[0]):  # a pipe is a file; a device is refused when it is read
         return _modules(argument)
     if glob.has_magic(argument):
@@ -73,18 +73,15 @@ def _may_hold_kernels(path: Path) -> bool:
     return True
 
 
-def _modules(path: str) -> list[Input]:
-    """List what a file that the user named holds; an object without bitcode is refused when it is read."""
-    if Path(path).suffix != ".a":
+def _modules(path: str, folder: str | None = None) -> list[Input]:
+    """List what a file holds; an object without bitcode is refused when it is read, but left out of a folder."""
+    if folder is None and Path(path).suffix != ".a":
         return [Input(InputFile(path))]
+    if folder is not None and os.path.exists(path) and not os.path.isfile(path):  # which may never end
+        return [Input(path, f"{path}: is a pipe or a device, not a file")]
+    modules = [Input(InputFile(module, folder)) for module in modules_of(path, folder)]
     nothing = Input(path, f"{path}: no file of this archive holds LLVM bitcode; {HOW_TO_EMBED}")
-    return [Input(InputFile(module)) for module in modules_of(path)] or [nothing]
-
-
-def _files_of(file: Path, folder: Path) -> list[Input]:
-    if os.path.exists(file) and not os.path.isfile(file):  # which may never end
-        return [Input(str(file), f"{file}: is a pipe or a device, not a file")]
-    return [Input(InputFile(module, str(folder))) for module in modules_of(file, folder)]
+    return modules or ([nothing] if folder is None else [])
 
 
 def load_module(
@@ -117,22 +114,32 @@ def load_module(
     if not isinstance(source, str | os.PathLike | bytes) or not source:
         raise InputError(f"source is {source!r:.80}; expected a path, text or bytes")
     source, name, options = _open(source, options)
+    readable = _folder_of(source)
     if isinstance(source, bytes):
         is_ir = options.language is None or is_bitcode(source)
     else:
-        path = Path(split_member(source)[0])
-        if not os.path.exists(path):
+        if not os.path.exists(path := split_member(source)[0]):
             raise InputFileError(f"{path}: no such file")
-        readable = _folder_of(source)
         if name.endswith(".a"):
-            source = name = _only_module(name)
+            first, *more = _modules(name)
+            if first.error or more:
+                names = ", ".join(module.name for module in (first, *more)[:_MAX_NAMES])
+                several = f"{name}: holds {1 + len(more)} modules; name one of them: {names}, …"
+                raise InputError(first.error or several)
+            source = name = first.name
         is_ir = options.language is None and is_ir_path(source)
     if is_ir:
-        return _read_ir(source, name, options, abstraction)
+        try:
+            return read_module(source, name=name, abstraction=abstraction, verify=options.verify)
+        except IRError as error:
+            if not isinstance(source, bytes) or "expected top-level entity" not in str(error):
+                raise
+            hint = "text and standard input are read as LLVM IR; for source code, name its language: --language c"
+            raise IRError(f"{error}\n  {hint}", line=error.line, column=error.column) from error
     _refuse_empty(source, name)
     from ncc.ir.frontend.compile import compile_source
 
-    compiled = compile_source(source, options, readable=() if isinstance(source, bytes) else readable)
+    compiled = compile_source(source, options, readable=readable)
     module = read_module(compiled.ir, name=name, abstraction=abstraction)
     return replace(module, skipped_functions=compiled.skipped_functions)
 
@@ -156,8 +163,7 @@ def load_program(
     _refuse_empty(source, name)
     from ncc.ir.frontend.snippets import compile_program
 
-    readable = () if isinstance(source, bytes) else _folder_of(source)
-    programs = [compile_program(source, level, cache, readable=readable) for level in level_options]
+    programs = [compile_program(source, level, cache, readable=_folder_of(source)) for level in level_options]
     modules = [read_module(program.ir, name=name, abstraction=abstraction) for program in programs]
     return modules, programs[-1].compiled_as
 
@@ -177,7 +183,7 @@ def _open(
     return source, name, options
 
 
-def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
+def _folder_of(source: str | os.PathLike[str] | bytes) -> tuple[str, ...]:
     """Return the folder that a path was found in, if it was."""
     if not isinstance(source, InputFile) or source.folder is None:
         return ()
@@ -185,31 +191,8 @@ def _folder_of(source: str | os.PathLike[str]) -> tuple[str, ...]:
     return (source.folder,)
 
 
-def _only_module(archive: str) -> str:
-    first, *more = _modules(archive)
-    if first.error:
-        raise InputError(first.error)
-    if more:
-        names = ", ".join(module.name for module in (first, *more)[:_MAX_NAMES])
-        raise InputError(f"{archive}: holds {1 + len(more)} modules; name one of them: {names}, …")
-    return first.name
-
-
 def _refuse_empty(source: str | os.PathLike[str] | bytes, name: str) -> None:
     if isinstance(source, bytes) or Path(source).is_file():
         text = source if isinstance(source, bytes) else read_input(source)
         if not text.strip():
             raise InputError(f"{name}: the file is empty; expected source code")
-
-
-def _read_ir(
-    source: str | os.PathLike[str] | bytes, name: str, options: CompileOptions, abstraction: Abstraction | None
-) -> Module:
-    """Read IR, with a hint for what may be source code."""
-    try:
-        return read_module(source, name=name, abstraction=abstraction, verify=options.verify)
-    except IRError as error:
-        if not isinstance(source, bytes) or "expected top-level entity" not in str(error):
-            raise
-        hint = "text and standard input are read as LLVM IR; for source code, name its language: --language c"
-        raise IRError(f"{error}\n  {hint}", line=error.line, column=error.column) from error

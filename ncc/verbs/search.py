@@ -24,7 +24,7 @@ def _report(made: "Index") -> Answer:
     return Answer(
         text=[made.summary()],
         json={**vars(made.report), "pooling": made.pooling, "num_bytes": made.num_bytes},
-        failures=[reason.partition("\n")[0] for reason in made.report.failures.values()],
+        failures=list(made.report.failures.values()),
     )
 
 

@@ -20,7 +20,6 @@ OVER_BUDGET = {
     "tasks/devices",
     "tasks/coarsening",
     "kernels",
-    "ir/inputs",
     "system/workers",
     "system/files",
     "system/sandbox",

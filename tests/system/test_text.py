@@ -6,12 +6,17 @@ import pytest
 
 from ncc.errors import InputError
 from tests.rooms import (
+    Summary,
+    align_columns,
     demangle,
+    escape_control,
     format_bytes,
     format_ends,
     format_given_bytes,
     format_interval,
+    format_ratio,
     format_si_bytes,
+    html_table,
     parse_bytes,
     parse_items,
 )
@@ -27,6 +32,7 @@ from tests.support.refuses import refuses
         ([format_si_bytes(size) for size in (12, 999.9, 30800, 3e15)], ["12 B", "1 KB", "30.8 KB", "3000 TB"]),
         ([format_given_bytes(size) for size in (64e3, 65536, 12345, 1.5e6)], ["64KB", "64KiB", "12345", "1.5MB"]),
         ([format_ends(0.17, 0.443), format_ends(500, 3000)], ["170 to 443 µs", "500 ms to 3.00 s"]),
+        ([format_ratio(ratio) for ratio in (0.978, 1.04, 9.96, 64.2, 1234)], ["0.98x", "1.0x", "10x", "64x", "1200x"]),
         (format_interval(2.5, 2.5 / 9, 22.5), "2.50 ms (278 µs to 22.5 ms)"),
         (format_interval(12e3, 12e3 / 9, 108e3), "12.0 s (1.33 to 108)"),
         (format_interval(9e12, 8e3, 9e16), "285 years (8.00 s to 2,851,928 years)"),
@@ -34,6 +40,19 @@ from tests.support.refuses import refuses
 )
 def test_quantities_are_read_and_written(value, expected):
     assert value == expected
+
+
+def test_characters_that_nobody_sees_are_escaped_and_columns_aligned():
+    shown = escape_control("a\x1b[31m\u202eb\U000e0041\n", lines=False)
+    assert shown == r"a\u001b[31m\u202eb\udb40\udc41\u000a"
+    assert align_columns([("file", "lines"), ("a.ll", "7")]) == ["file  lines", "a.ll      7"]
+
+
+def test_answers_are_lines_and_tables_of_notebooks_are_escaped():
+    answer = Summary(verdict="GPU 2.0x faster", confidence="98% sure", details=[("time", "1 ms")])
+    assert answer.lines("a.cl").split("\n") == [f"{'GPU 2.0x faster':45}98% sure     a.cl", "  time      1 ms"]
+    table = "<table><caption>a</caption><tr><th>b</th></tr><tr><td>&lt;c&gt;</td></tr></table>"
+    assert html_table("a", ["b"], [["<c>"]]) == table
 
 
 @pytest.mark.parametrize("text", ["", "many", "1 XB", "1.2.3", "MB", "1e", "0x10", "1 KKB", "--1"])
@@ -57,6 +76,7 @@ def test_powers_of_two_are_read_as_they_are_shown():
         ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int>>::push_back(int const&)"),
         # clang 18 and later tell the type of a template's argument that is not a type
         ("_Z1aILi0ETnNSt9enable_ifIXeqT_Li0EEiE4typeELi1EEvPi", "void a<0, 1>(int*)"),
+        ("_Z6kernelPKfPfi", "kernel(float const*, float*, int)"),
         ("main", "main"),
         ("_Z1kPf__intern__a35fbf81740fc71e", "k(float*)"),
         ("_Z", "_Z"),

@@ -43,6 +43,14 @@ def test_a_recipe_is_counted_again_from_the_ir_that_was_kept(tmp_path, monkeypat
     assert ncc.load_counts(tmp_path / "paper", context_width=3).num_files == 1
 
 
+def test_an_index_says_of_each_file_why_it_failed(tmp_path):
+    for name, text in (("a", "int f(int x) { return x; }"), ("b", '#include "far.h"'), ("c", "int g() { return ; + }")):
+        (tmp_path / f"{name}.c").write_text(f"{text}\n")
+    made = run_here("index", tmp_path, "-o", tmp_path / "index")
+    assert (made.code, "2 failed" in made.out, "command:" in made.err) == (1, True, False)
+    check_message(made.err, "b.c", "far.h", "-I FOLDER", "--compile-commands FILE", "c.c:1:22", "expected expression")
+
+
 @pytest.mark.parametrize("work", ["train embedding {corpus}", "corpus build {programs}"])
 def test_a_folder_that_another_run_writes_to_is_refused(tiny, tmp_path, work):
     words = [*work.format(corpus=tiny.corpus, programs=tiny.programs).split(), "-o", tmp_path / "out"]

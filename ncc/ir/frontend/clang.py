@@ -189,7 +189,9 @@ def _host_flags(compiler: Clang, user_flags: Sequence[str], *, cplusplus: bool) 
     if headers is None:
         return []
     default = f"{_architecture(platform.machine())}-unknown-linux-gnu"  # whatever the operating system
-    architecture = _architecture((_last_target(user_flags) or default).split("-", maxsplit=1)[0])
+    # a target that the user's own flags ask for decides which headers fit
+    *_, target = default, *re.findall(r"(?m)^(?:--target=|--?target\n)(.+)", "\n".join(user_flags))
+    architecture = _architecture(target.partition("-")[0])
     flags = [f"--target={default}", "-nostdinc"]
     if cplusplus:
         flags.append("-nostdinc++")
@@ -222,14 +224,3 @@ def _cuda_flags(compiler: Clang, user_flags: Sequence[str]) -> list[str]:
         *_host_flags(compiler, user_flags, cplusplus=True),
         *("-isystem", str(prelude.parent), "-include", str(prelude)),
     ]
-
-
-def _last_target(flags: Sequence[str]) -> str | None:
-    """Read the target that a user's own flags ask for, since it decides which headers fit."""
-    target = None
-    for position, flag in enumerate(flags):
-        if flag.startswith("--target="):
-            target = flag.removeprefix("--target=")
-        elif flag in ("-target", "--target") and position + 1 < len(flags):
-            target = flags[position + 1]
-    return target

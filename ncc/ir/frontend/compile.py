@@ -78,7 +78,7 @@ def compile_source(
                 return _compile(unit, attempt)
             except CompileError as error:
                 refusal = error
-                extended = _with_launches(unit, attempt, error) or _with_header_folders(unit, attempt, error)
+                extended = _extended(unit, attempt, error)
                 if extended is None:
                     break
                 attempts[index] = extended
@@ -112,15 +112,10 @@ def _device_code(unit: TranslationUnit, attempts: Sequence[CompileOptions]) -> C
     return min(results, key=lambda result: len(result.skipped_functions), default=None)
 
 
-def _with_launches(unit: TranslationUnit, options: CompileOptions, error: CompileError) -> CompileOptions | None:
-    """Return options by which kernels may launch kernels; None if none does."""
-    if unit.language != "cuda" or _RELOCATABLE in options.flags or _RELOCATABLE not in " ".join(error.errors):
-        return None
-    return replace(options, flags=(*options.flags, _RELOCATABLE))
-
-
-def _with_header_folders(unit: TranslationUnit, options: CompileOptions, error: CompileError) -> CompileOptions | None:
-    """Return options with folders that have what a compiler did not find; None if there are none, or no need."""
+def _extended(unit: TranslationUnit, options: CompileOptions, error: CompileError) -> CompileOptions | None:
+    """Return options by which kernels may launch kernels, or with folders of missing headers; else None."""
+    if unit.language == "cuda" and _RELOCATABLE not in options.flags and _RELOCATABLE in " ".join(error.errors):
+        return replace(options, flags=(*options.flags, _RELOCATABLE))
     if not any(re.search(_NO_HEADER, line) for line in error.errors):
         return None
     if extended := with_extensions(options, error.errors, unit.language):

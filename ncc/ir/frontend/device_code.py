@@ -1,8 +1,7 @@
 """Extracts the device part of a CUDA or HIP file whose host part does not compile here.
 
-Programs include libraries that only the host needs, and call them. So the file is preprocessed, with empty files for
-headers that are not found, and what the compiler refuses is removed: statements of host functions, and functions of the
-    device as a whole, so that a kernel is either complete or not there, and then listed with its reason.
+The file is preprocessed, with empty files for headers that are not found, and what the compiler refuses is removed:
+statements of host functions, and functions of the device as a whole, so that a kernel is whole, or listed as skipped.
 """
 
 import os

@@ -106,8 +106,9 @@ def _advice(error: str) -> str | None:
     """Say what to do about a file that was not found, or not allowed to be read though its user could."""
     if missing := re.search(_NOT_FOUND, error):
         return (
-            f"where {missing[1]} is on this machine, give its folder: -I FOLDER; or name the whole project's folder "
-            "as input, in which headers are looked for"
+            f"where {missing[1]} is on this machine, give its folder: -I FOLDER, or the project's "
+            "compile_commands.json: --compile-commands FILE; or name the whole project's folder as input, in which "
+            "headers are looked for"
         )
     if opened := re.search(_NOT_OPENED, error):
         name = path = opened[1]

@@ -5,7 +5,7 @@ Collections of student programs and snippets are published like that. Each is co
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -65,7 +65,12 @@ def compile_program(
     text = source if isinstance(source, bytes) else read_input(source)
     options = replace(options, is_strict=True)  # so that headers are tried before a function is guessed
     first: CompileError | None = None
-    for way, tried, flags in _attempts(language, is_whole=re.search(_INCLUDE, text) is not None):
+    # each with its language and flags, None for those without the usual headers
+    attempts: list[tuple[str, str, tuple[str, ...] | None]] = [("with headers", language, ()), ("C89", "c", _OLD_C)]
+    attempts.insert(0 if re.search(_INCLUDE, text) else 1, ("unchanged", language, None))
+    if language == "c":
+        attempts.append(("C++", "c++", ()))
+    for way, tried, flags in attempts:
         try:
             attempt = replace(options, language=tried) if flags is None else _prepared(options, tried, cache, *flags)
             return CompiledProgram(ir=compile_source(source, attempt, readable=readable).ir, compiled_as=way)
@@ -81,16 +86,6 @@ def compile_program(
                 return program
     assert first is not None
     raise first
-
-
-def _attempts(language: str, *, is_whole: bool) -> Iterator[tuple[str, str, tuple[str, ...] | None]]:
-    """Yield what to try in turn, each with its language and flags, None for those without the usual headers."""
-    plain: tuple[str, str, None] = ("unchanged", language, None)
-    headers: tuple[str, str, tuple[str, ...]] = ("with headers", language, ())
-    yield from (plain, headers) if is_whole else (headers, plain)
-    yield "C89", "c", _OLD_C
-    if language == "c":
-        yield "C++", "c++", ()
 
 
 def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) -> CompileOptions:

@@ -1,7 +1,4 @@
-"""Abstraction of statements: what is kept when one becomes a word.
-
-These are the settings. It is done in C while a module is read: `ncc/ir/native/statements.c` writes each statement, and
-`ncc/ir/native/values.c` what becomes of its locals, globals and constants.
+"""Settings of abstraction: what is kept of a statement when it becomes a word, in `ncc/ir/native/statements.c`.
 
 Reference: Ben-Nun et al. 2018, section 4.1. What callees, immediates and large structures keep is ours to choose.
 """

@@ -1,10 +1,8 @@
 """LLVM at arm's length: it parses text and bitcode in a separate process.
 
-On input that it did not expect (nesting 10,000 deep, damaged bitcode, an odd data layout) LLVM does not always return
-an error: it overflows its stack or calls abort(), which would end the caller's Python process. Here it ends a helper,
-which is started when it is first needed, serves every later request, and is restarted after a crash, after a time
-limit, and after a large module. It reads no files but its own (see `ncc.system.sandbox.confine`), and each request has
-a limit of memory.
+On damaged input LLVM may overflow its stack or call abort(), which would end the caller's Python process. Here it ends
+a helper, which serves one request after the other, each within limits of time and memory, reads no files but its own,
+and is restarted after a crash, a time limit or a large module.
 """
 
 import atexit

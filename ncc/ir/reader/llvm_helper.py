@@ -1,9 +1,8 @@
 """The process that `ncc.ir.reader.llvm` talks to: reads modules from standard input, prints them to standard output.
 
-It writes an answer without text once it has started. A request is four numbers of 8 bytes (length, bytes of memory,
-seconds, work) and the data; the answer a byte (0 fine, 1 refused, 2 out of memory), 8 bytes of length, and LLVM's
-printing or message. It imports nothing of ncc, so that it starts fast; its argument is llvmlite's folder, the only one
-beside Python's own that it may read.
+A request is four numbers of 8 bytes (length, bytes of memory, seconds, work) and the data; the answer, and the first
+one to none, a byte (0 fine, 1 refused, 2 out of memory), 8 bytes of length, and LLVM's printing or message. It imports
+nothing of ncc, to start fast; its argument is llvmlite's folder, which it may read.
 """
 
 import contextlib

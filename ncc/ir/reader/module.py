@@ -19,7 +19,7 @@ _EXTERNAL = (
 )
 """Of lines, with the line end before them: what starts with plain text is found without a look at every byte."""
 
-NO_FUNCTION = "no function is emitted"
+NO_FUNCTION = "has no function with code"
 """Error text for a module without function bodies."""
 
 _MEMBER = r"<%ID> = getelementptr (?!(?:inbounds |nuw |nusw )*i8,).*<[%@]ID>"
@@ -209,11 +209,7 @@ class Module:
 
         Of a ``define``, what follows that word.
         """
-        start = int(self.statement_offset[statement])
-        end = self.ir.find(b"\n", start)
-        if self.ir[start:end].rstrip(b"\r").endswith(b"["):
-            end = self.ir.find(b"]", end) + 1 or end
-        return self.ir[start : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
+        return self._line_at(int(self.statement_offset[statement]))
 
     def metadata_source(self, number: int) -> str:
         """Return the line of a numbered metadata node; empty if there is none of that number."""
@@ -246,9 +242,12 @@ class Module:
 
     def _line_of(self, prefix: bytes) -> str:
         start = 0 if self.ir.startswith(prefix) else self.ir.find(b"\n" + prefix) + 1
-        if not self.ir.startswith(prefix, start):
-            return ""
+        return self._line_at(start) if self.ir.startswith(prefix, start) else ""
+
+    def _line_at(self, start: int) -> str:
         end = self.ir.find(b"\n", start)
+        if self.ir[start:end].rstrip(b"\r").endswith(b"["):  # of a switch
+            end = self.ir.find(b"]", end) + 1 or end
         return self.ir[start : end if end >= 0 else None].decode("utf-8", "backslashreplace").rstrip()
 
 

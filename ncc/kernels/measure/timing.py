@@ -1,7 +1,6 @@
 """One kernel on one device, in a separate worker process: checked first, then timed.
 
-Whether a kernel is worth timing is asked as by Cummins et al.: it ends, writes something, does so the same way twice,
-and stays within its buffers, which lie between guard bands.
+It must end, write something, do so the same way twice, and stay within its buffers, which lie between guard bands.
 
 Reference: Cummins et al., Synthesizing Benchmarks for Predictive Modeling, CGO 2017, section 5.
 """

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from ncc.errors import InputError
 
@@ -19,11 +19,8 @@ _MAX_MEMBERS = 2**20
 """Twenty times what the largest libraries have; a file of headers alone would hold thirty million."""
 
 
-class Member(NamedTuple):
-    """Offset and size in bytes of a file in an archive."""
-
-    offset: int
-    size: int
+Members = Mapping[str, tuple[int, int]]
+"""Name of each file in an archive → its offset and size in bytes."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +47,12 @@ def read_member(file: BinaryIO, archive: str, member: str) -> bytes:
     members = find_members(file, archive)
     if member not in members:
         raise InputError(f"{archive}: has no member {member!r} among its {len(members)}")
-    file.seek(members[member].offset)
-    return file.read(members[member].size)
+    offset, size = members[member]
+    file.seek(offset)
+    return file.read(size)
 
 
-def find_members(file: BinaryIO, name: str) -> Mapping[str, Member]:
+def find_members(file: BinaryIO, name: str) -> Members:
     """List the members of an archive on disk, in one pass for as long as the file is unchanged."""
     status = os.fstat(file.fileno())
     state = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
@@ -62,11 +60,11 @@ def find_members(file: BinaryIO, name: str) -> Mapping[str, Member]:
 
 
 @lru_cache(maxsize=4)
-def _list_opened(archive: _Opened) -> Mapping[str, Member]:
+def _list_opened(archive: _Opened) -> Members:
     return list_members(archive.file, archive.name)
 
 
-def list_members(file: BinaryIO, name: str) -> Mapping[str, Member]:
+def list_members(file: BinaryIO, name: str) -> Members:
     """List an archive's members by name, the second "a.o" as "a.o#2"; `InputError` if it is damaged or thin."""
     file.seek(0)
     magic = file.read(len(_MAGIC))
@@ -74,7 +72,7 @@ def list_members(file: BinaryIO, name: str) -> Mapping[str, Member]:
         raise InputError(f"{name}: a thin archive, which has only names of files; pass those files")
     if magic != _MAGIC:
         raise InputError(f"{name}: not an archive: it does not begin with '!<arch>'")
-    members: dict[str, Member] = {}
+    members: dict[str, tuple[int, int]] = {}
     num_alike = Counter[str]()
     for plain, member in _entries(file, name):
         unique = plain
@@ -85,7 +83,7 @@ def list_members(file: BinaryIO, name: str) -> Mapping[str, Member]:
     return members
 
 
-def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, Member]]:
+def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield the members, without tables of symbols and of long names."""
     end = file.seek(0, os.SEEK_END)
     offset, long_names, number = len(_MAGIC), b"", 0
@@ -105,5 +103,5 @@ def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, Member]]:
             if raw.startswith(b"/") and raw[1:].isdigit():
                 position = int(raw[1:])
                 raw = long_names[position : position + _MAX_NAME_BYTES].partition(b"\n")[0]
-            yield raw.removesuffix(b"/").decode("utf-8", "backslashreplace"), Member(start, size)
+            yield raw.removesuffix(b"/").decode("utf-8", "backslashreplace"), (start, size)
         offset = start + size + size % 2

@@ -40,26 +40,26 @@ class InputFile:
 def read_input(
     path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, is_regular: bool = False
 ) -> bytes:
-    """Read a whole file or archive member; with ``is_regular``, no pipe or device, and no more than its size."""
+    """Read a whole file, pipe or archive member; with ``is_regular``, no pipe, and no more than its size."""
     archive, member = split_member(path)
     folder = path.folder if isinstance(path, InputFile) else folder
-    with open_input(archive, folder, may_be_pipe=member is None and not is_regular) as file:
+    if folder is None and member is None and not is_regular and (content := read_stream(path)) is not None:
+        return content
+    with open_input(archive, folder) as file:
         if member is not None:
             return read_member(file, archive, member)
         return file.read(os.fstat(file.fileno()).st_size if is_regular else -1)
 
 
 @contextmanager
-def open_input(
-    path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, may_be_pipe: bool = False
-) -> Iterator[BufferedReader]:
+def open_input(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> Iterator[BufferedReader]:
     """Open a file that must lie in a folder, if one is given, and check what was opened, as links may change."""
     name = os.fspath(path)
     try:
-        flags = os.O_RDONLY | (0 if may_be_pipe else os.O_NONBLOCK)  # a pipe would wait for a writer
+        flags = os.O_RDONLY | os.O_NONBLOCK  # a pipe would wait for a writer
         with os.fdopen(os.open(name, flags) if folder is None else _open_inside(name, folder), "rb") as file:
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) and not (may_be_pipe and folder is None):
+            if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{name}: is a pipe or a device, not a file")
             refuse_size(name, status.st_size)
             yield file

@@ -4,8 +4,9 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 
-from ncc.system.files.text import escape_control, escape_html
+from ncc.system.files.text import escape_control
 
 WIDTH = 100
 """Columns of a line; a longer name runs over."""
@@ -35,12 +36,7 @@ class Summary:
         return replace(self, details=ordered)
 
     def lines(self, source: str = "", *, color: bool = False) -> str:
-        """Return the answer as text of lines.
-
-        >>> print(Summary(verdict="GPU 2.0x faster", confidence="98% sure", details=[("time", "1 ms")]).lines("a.cl"))
-        GPU 2.0x faster                              98% sure     a.cl
-          time      1 ms
-        """
+        """Return the answer as text of lines."""
         cells = (self.verdict, self.interval, self.confidence)
         padded = [f"{cell} ".ljust(width) for cell, width in zip(cells, _COLUMNS, strict=True)]
         if color:
@@ -56,15 +52,8 @@ class Summary:
         return "\n".join(text)
 
     def to_html(self) -> str:
-        """Return the answer as a table for a notebook."""
-        head = " · ".join(filter(None, (self.verdict, self.interval, self.confidence)))
-        rows = ""
-        for label, shown in self.details:
-            if shown:
-                lines = map(escape_html, [shown] if isinstance(shown, str) else shown)
-                rows += f"<tr><th>{escape_html(label)}</th><td>{'<br>'.join(lines)}</td></tr>"
-        caption = f"{escape_html(self.subject)}: " if self.subject else ""
-        return f"<table><caption>{caption}<b>{escape_html(head)}</b></caption>{rows}</table>"
+        """Return the answer for a notebook."""
+        return f"<pre>{escape(self.lines())}</pre>"
 
 
 class Summarized(ABC):
@@ -82,11 +71,7 @@ class Summarized(ABC):
 
 
 def format_ratio(ratio: float) -> str:
-    """Format a ratio with two significant digits.
-
-    >>> [format_ratio(ratio) for ratio in (0.978, 1.04, 9.96, 64.2, 1234)]
-    ['0.98x', '1.0x', '10x', '64x', '1200x']
-    """
+    """Format a ratio with two significant digits."""
     digits = 1 if 0.995 <= ratio < 9.95 else 2 if ratio < 0.995 else 0
     return f"{ratio if digits else float(f'{ratio:.2g}'):.{digits}f}x"
 

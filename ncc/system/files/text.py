@@ -27,11 +27,7 @@ _DURATIONS = (
 
 
 def escape_control(text: object, *, lines: bool = True) -> str:
-    r"""Escape control, bidirectional and other invisible characters as JSON does, except ends of lines and tabs.
-
-    >>> print(escape_control("a\x1b[31m\u202eb\U000e0041\n", lines=False))
-    a\u001b[31m\u202eb\udb40\udc41\u000a
-    """
+    """Escape control, bidirectional and other invisible characters as JSON does, except ends of lines and tabs."""
     text = str(text)
     if text.isprintable():
         return text
@@ -47,11 +43,7 @@ def escape_html(value: object) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def demangle(name: str) -> str:
-    """Return a function's name as in C++ or CUDA source, without control characters.
-
-    >>> demangle("_Z6kernelPKfPfi"), demangle("main"), demangle("_Zx")
-    ('kernel(float const*, float*, int)', 'main', '_Zx')
-    """
+    """Return a function's name as in C++ or CUDA source, without control characters."""
     if name.startswith(("_Z", "__Z")) and len(name) <= _MAX_MANGLED and _num_components(name) <= _MAX_COMPONENTS:
         with suppress(TypeError):  # bytes that are not UTF-8
             demangled = pydemumble.demangle(re.sub(_UNIQUE_SUFFIX, "", name[name.index("_Z") :])) or name
@@ -148,11 +140,7 @@ def _duration(time: float) -> tuple[str, str]:
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> list[str]:
-    """Return rows as lines; columns in ``left`` are aligned on the left, the others, figures, on the right.
-
-    >>> align_columns([("file", "lines"), ("a.ll", "7")])
-    ['file  lines', 'a.ll      7']
-    """
+    """Return rows as lines; columns in ``left`` are aligned on the left, the others, figures, on the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     align = [str.ljust if index in left else str.rjust for index in range(len(widths))]
     return ["  ".join(map(lambda put, *cell: put(*cell), align, row, widths)).rstrip() for row in rows]

@@ -102,14 +102,14 @@ def test_counts_do_not_depend_on_slices(name, monkeypatch):
     graph = build_xfg(read_module(IR / name))
     label = np.arange(graph.module.num_statements, dtype=np.int32) % 7
     whole = count_contexts(graph, label, 3)
-    monkeypatch.setattr(native, "_SLICE_STEPS", 0)
+    monkeypatch.setattr(native, "_COUNT", native._COUNT._replace(slice_size=0))
     for got, expected in zip(vars(count_contexts(graph, label, 3)).values(), vars(whole).values(), strict=True):
         assert (got == expected).all()
 
 
 def test_counting_has_a_deadline(monkeypatch):
     graph = build_xfg(read_module(grid(50), name="grid.ll"))
-    monkeypatch.setattr(native, "_SLICE_STEPS", 0)
+    monkeypatch.setattr(native, "_COUNT", native._COUNT._replace(slice_size=0))
     monkeypatch.setattr("ncc.ir.graph.contexts.seconds_for", lambda _: 0.0)
     with refuses(InputError, "grid.ll: ", "0 s", "smaller width"):
         count_contexts(graph, graph.module.text_id, 3)
@@ -118,7 +118,7 @@ def test_counting_has_a_deadline(monkeypatch):
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
 def test_counting_hears_interrupts(monkeypatch):
     graph = build_xfg(read_module(grid(2000)))
-    monkeypatch.setattr(native, "_SLICE_STEPS", 0)
+    monkeypatch.setattr(native, "_COUNT", native._COUNT._replace(slice_size=0))
 
     def slow() -> float:
         time.sleep(0.01)

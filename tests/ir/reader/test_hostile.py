@@ -58,7 +58,7 @@ def test_pauses_change_nothing(path, monkeypatch):
     text = path.read_bytes()
     whole = native.read_text(text, known_callees=None)
     for size in (1, 100):
-        monkeypatch.setattr(native, "_SLICE_BYTES", size)
+        monkeypatch.setattr(native, "_READ", native._READ._replace(slice_size=size))
         parts = native.read_text(text, known_callees=None)
         assert all(np.array_equal(whole[name], parts[name]) for name in whole)
 
@@ -66,7 +66,7 @@ def test_pauses_change_nothing(path, monkeypatch):
 def test_errors_are_the_same_wherever_reading_paused(monkeypatch):
     text = b"define void @f() {\n  ret void\n}\ndefine void @g() {\n  br label %nowhere\n}\n"
     for size in (1 << 22, 30, 1):
-        monkeypatch.setattr(native, "_SLICE_BYTES", size)
+        monkeypatch.setattr(native, "_READ", native._READ._replace(slice_size=size))
         with pytest.raises(native.IRSyntaxError) as caught:
             native.read_text(text, known_callees=None)
         assert "use of undefined value" in str(caught.value)
@@ -74,14 +74,14 @@ def test_errors_are_the_same_wherever_reading_paused(monkeypatch):
 
 
 def test_a_body_that_is_cut_off_is_an_error(monkeypatch):
-    monkeypatch.setattr(native, "_SLICE_BYTES", 1)
+    monkeypatch.setattr(native, "_READ", native._READ._replace(slice_size=1))
     for text in (b"define void @f() {", b"define void @f() {\n  ret void\n", b"define void @f() {\n a:"):
         with pytest.raises(native.IRSyntaxError):
             native.read_text(text, known_callees=None)
 
 
 def test_reading_ends_at_its_deadline(monkeypatch):
-    monkeypatch.setattr(native, "_SLICE_BYTES", 100)
+    monkeypatch.setattr(native, "_READ", native._READ._replace(slice_size=100))
     text = TEXTS[0].read_bytes()
     with pytest.raises(TimeoutError, match="0 s"):
         native.read_text(text, known_callees=None, timeout_s=0.0)

@@ -139,6 +139,6 @@ def test_files_that_fail_are_left_out_and_named(classes, tmp_path, fresh):
     found = load_programs(some, cache=fresh)
     assert found.row.tolist() == [0]
     assert "expected" in found.failures[str(broken)]
-    assert "no function is emitted" in found.failures[str(empty)]
+    assert "no function with code" in found.failures[str(empty)]
     with refuses(InputError, "1 files"):
         load_programs(replace(some, paths=(str(broken),), label=np.array([0])), cache=fresh)
