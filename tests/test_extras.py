@@ -29,6 +29,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("graph", TREE, "-o", "x.html"),
         ("predict-device", SAXPY, "--transfer", "1MB", "--explain"),
         ("predict-coarsening", SAXPY),
+        ("predict-coarsening", SAXPY, "--head", "lstm"),
         ("predict-gpu", SAXPY, *LAUNCH, "--explain"),
         ("profile", SAXPY, *LAUNCH),
         ("classify", TREE),

@@ -158,6 +158,14 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_loaded(size, problem, 
     assert published.loaded() == ["head.json"]
 
 
+def test_a_model_that_ships_comes_before_a_folder_of_its_name(hub, tmp_path):
+    ncc.load_coarsening_head().save_pretrained(tmp_path / "lstm")
+    assert "LSTMHead" in repr(ncc.load_coarsening_head("lstm"))
+    assert "LineHead" in repr(ncc.load_coarsening_head("./lstm"))
+    with refuses(ncc.AssetError, "lstm/head.json", "GPU heads"):
+        ncc.load_gpu_head("lstm")
+
+
 def test_a_name_in_a_folder_that_exists_is_a_path_and_a_folder_wins(published, tmp_path):
     (tmp_path / "org").mkdir()
     with refuses(ncc.AssetError, "org/name/head.json", "no such file"):
