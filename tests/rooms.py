@@ -186,6 +186,7 @@ from ncc.tasks.devices.head import (
     TimesHead,
     load_device_head,
 )
+from ncc.tasks.devices.predict import TimeEstimate, compare_times
 from ncc.tasks.devices.published import load_legacy_ir, suite_launches
 from ncc.tasks.gpus.tables import read_launches
 from ncc.tasks.gpus.train import Launches, device_sources, fit_gpus, program_folds

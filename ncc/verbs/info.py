@@ -44,7 +44,8 @@ def info_command() -> Answer:
         ("encoder", f"{encoder.dim}-d"),
         (
             "predict-device",
-            "Intel Core i7-3820 beside " + ", ".join(f"{gpu} ({name})" for name, gpu in MACHINES.items()),
+            "Intel Core i7-3820 beside "
+            + ", ".join(f"{devices['GPU']} ({name})" for name, devices in MACHINES.items()),
         ),
         ("predict-coarsening", ", ".join(coarsening.devices)),
         ("predict-gpu", f"{ncc.load_gpu_head().gpu}; extrapolated to other GPUs"),

@@ -116,7 +116,7 @@ def calibrate(
         The head, with its scores in the card.
 
     Raises:
-        InputError: A value is out of range, a device is unknown, or there are fewer than two.
+        InputError: A value is out of range, or a device is unknown.
         OutputError: The folder can't be written.
         NccError: pyopencl, a driver or a device is missing, or too few kernels could be measured.
     """
@@ -129,8 +129,6 @@ def calibrate(
     check_positive(budget=budget)
     grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
     devices = choose_devices(device, progress)
-    if len(devices) < 2:
-        raise InputError(f"{devices[0].name} is the only device; expected two or more to compare")
     folder.mkdir(parents=True, exist_ok=True)
     sweep = Sweep(kernels, devices, folder / "times.parquet", measurement_time=0.3)
     sweep.run(*grid, report, budget_s=budget * 60)
@@ -138,5 +136,6 @@ def calibrate(
     if len(measured) < MIN_KERNELS:
         reasons = "; ".join(dict.fromkeys(sweep.failed.values())) or "the budget was too short"
         raise NccError(f"{len(measured)} kernels were measured, expected at least {MIN_KERNELS}: {reasons}")
-    known = {"budget_minutes": budget, "failed": sweep.failed} | (card or {})
-    return train_devmap(folder, tables=[sweep.path], card=known, progress=report)
+    kinds = {device.name: device.kind for device in devices}
+    known = {"name": folder.resolve().name, "kinds": kinds, "budget_minutes": budget, "failed": sweep.failed}
+    return train_devmap(folder, tables=[sweep.path], card=known | (card or {}), progress=report)

@@ -1,5 +1,7 @@
 """Answers about kernels and programs: ``ncc predict-*``, ``ncc profile``, ``ncc classify``, and their functions."""
 
+import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,16 +13,25 @@ from ncc.system.files.writing import check_writable
 from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, Words, command, load_once, show_results, verb
 
 if TYPE_CHECKING:
+    from ncc.kernels.launch import Launch
     from ncc.kernels.profile import LaunchProfile
+    from ncc.kernels.reading import Kernel
     from ncc.learning.embedding.embedding import AnyEmbedding
     from ncc.tasks.classification.head import ClassifierHead
     from ncc.tasks.classification.predict import ClassPrediction
     from ncc.tasks.coarsening.head import CoarseningHead
     from ncc.tasks.coarsening.predict import CoarseningPrediction
     from ncc.tasks.devices.head import TimesHead
+    from ncc.tasks.devices.predict import TimedGpu, TimeEstimate
     from ncc.tasks.devices.prediction import DevicePrediction
     from ncc.tasks.gpus.head import GpuHead
     from ncc.tasks.gpus.predict import GpuPrediction
+
+# share of a bus's peak that copies reach, from pageable memory with transfers in small steps to pinned memory, and ms
+# that a launch and the copies before and after it take to start; 80% of cases are assumed within both
+_BUS_SHARE, _START_MS = (0.25, 0.85), (0.01, 0.06)
+CALIBRATED_HEAD = "NCC_DEVICE_HEAD"
+"""Environment variable that names the head of `predict_device` with ``gpu``, unless one is passed."""
 
 
 @verb()
@@ -31,12 +42,17 @@ def predict_device(
     wgsize: float | None = None,
     global_size: "float | str | None" = None,
     platform: Literal["amd", "nvidia"] | None = None,
+    kernel: str | None = None,
+    gpu: str | None = None,
     options: CompileOptions | None = None,
     language: str | None = None,
     head: "TimesHead | PathLike | None" = None,
     embedding: "AnyEmbedding | None" = None,
 ) -> "tuple[DevicePrediction, ...]":
     """Predict the faster device for every kernel in a file.
+
+    With ``gpu``, the CPU's time is that of a head calibrated on this machine, and the GPU's is that of
+    `ncc.predict_gpu`, with the time to start and to copy data over its bus.
 
     Args:
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel, as in `ncc.embed`.
@@ -45,33 +61,95 @@ def predict_device(
         global_size: Work-items of the launch, such as 65536 or 64K. If only one of transfer and global size is set, the
             other follows: 4 bytes per work-item and pointer, copied both ways; fewer work-items if only these fit.
         platform: GPU to compare with the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default: nvidia, or the head's
-            platform.
+            platform. For another machine see ncc calibrate, and head.
+        gpu: GPU to compare with the CPU of a calibrated head, such as 'RTX 3080', or a data sheet (.toml).
         head: Head, or its name: a folder, or ORG/NAME on the Hugging Face hub; default: the shipped one for the
-            platform.
+            platform, or with gpu the one that the environment variable NCC_DEVICE_HEAD names.
 
     Returns:
         One prediction per kernel, in file order.
 
     Raises:
-        InputError: No kernel, an unknown platform, a size out of range, or as in `ncc.embed`.
+        InputError: No kernel, an unknown platform or GPU, no calibrated head, a size out of range, or as in
+            `ncc.embed`.
         CompileError, IRError: As in `ncc.embed`.
         AssetError: The head was trained on another embedding.
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
-    from ncc.kernels.reading import read_kernels
+    from ncc.kernels.reading import find_kernels, read_kernels
     from ncc.tasks.devices.features import check_sizes
     from ncc.tasks.devices.head import PLATFORMS, load_device_head
     from ncc.tasks.devices.predict import Question
 
     assert not isinstance(transfer, str) and not isinstance(global_size, str)  # they were read by now
     check_sizes(transfer, wgsize, global_size)
-    loaded = load_device_head(head, platform=platform or PLATFORMS[-1])
+    timed = None if gpu is None else _timed_gpu(gpu)
+    loaded = load_device_head(_head_beside(gpu, head, platform), platform=platform or PLATFORMS[-1])
     if platform not in (None, loaded.platform):
         raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; omit it")
+    if timed is None and len(loaded.devices) < 2:
+        raise InputError(f"the head knows {loaded.devices[0]} alone; pass --gpu NAME to compare it with a GPU")
     options = replace(CompileOptions.of(options, language), debug_lines=True)
     kernels = read_kernels(source, embedding, loaded.embedding_id, options)
-    return tuple(Question(loaded, kernel, transfer, wgsize, global_size).predict() for kernel in kernels)
+    if kernel is not None:
+        chosen = find_kernels(kernels[0].module, kernel)
+        kernels = [each for each in kernels if each.function in chosen]
+    return tuple(Question(loaded, each, transfer, wgsize, global_size, timed).predict() for each in kernels)
+
+
+def _head_beside(gpu: str | None, head: Any, platform: str | None) -> Any:
+    """The head to ask: beside a GPU of a data sheet a calibrated one, which must be named."""
+    if gpu is None:
+        return head
+    if platform is not None:
+        raise InputError(
+            f"--gpu {gpu} is compared with the CPU of a calibrated head, not with that of --platform; omit it"
+        )
+    head = head or os.environ.get(CALIBRATED_HEAD)
+    if head is None:
+        raise InputError(
+            f"--gpu {gpu} is compared with your CPU, which no head is named for. Calibrate it, in three minutes: ncc "
+            f"calibrate -o mine --budget 3. Then pass --head mine, or set {CALIBRATED_HEAD}=mine"
+        )
+    return head
+
+
+def _timed_gpu(name: str) -> "TimedGpu":
+    """A GPU that times launches as `predict_gpu` does, and adds what it takes to start and to copy data."""
+    from ncc.kernels.host.launches import HostLaunch
+    from ncc.tasks.devices.predict import TimedGpu, TimeEstimate
+    from ncc.tasks.gpus.features import count_launch
+    from ncc.tasks.gpus.head import load_gpu_head
+    from ncc.tasks.gpus.predict import predict_time
+    from ncc.tasks.gpus.specs import find_spec
+
+    trained, spec = load_gpu_head(), find_spec(name)
+
+    def time(kernel: "Kernel", launch: "Launch", moved: float, buffers: Mapping[int, float]) -> "TimeEstimate":
+        work = count_launch(
+            kernel.module,
+            kernel.function,
+            launch,
+            HostLaunch(buffers=buffers, origins=dict.fromkeys(buffers, "--transfer")),
+        )
+        run = predict_time(work, trained, spec)
+        copy = 1e3 * moved / spec.bus_bandwidth
+        parts = [(run.time_ms, run.interval_ms[1]), _middle(*(copy / share for share in reversed(_BUS_SHARE)))]
+        parts.append(_middle(*_START_MS))
+        expected = sum(middle for middle, _ in parts)
+        # errors of parts are independent, and are logarithmic
+        half = math.hypot(*(middle * math.log(high / middle) for middle, high in parts if middle)) / expected
+        bound = max(run.lower_bounds_ms.values()) + copy + _START_MS[0]
+        low = max(expected * math.exp(-half), bound)
+        return TimeEstimate(expected, low, expected * math.exp(half), bound, run.familiar)
+
+    return TimedGpu(spec.name, time)
+
+
+def _middle(low: float, high: float) -> tuple[float, float]:
+    """The geometric mean of two ends, and the upper one."""
+    return math.sqrt(low * high), high
 
 
 def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
@@ -80,6 +158,9 @@ def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
     from ncc.tasks.devices.features import check_sizes
 
     check_sizes(options["transfer"], options["wgsize"], options["global_size"])
+    if options["gpu"] is not None:
+        _timed_gpu(options["gpu"])
+    options["head"] = _head_beside(options["gpu"], options["head"], options["platform"])
     if options["plot"] is not None:
         check_writable(check_plot_path(options["plot"]))
         if len(find_inputs(inputs)) != 1:
@@ -101,6 +182,9 @@ def predict_device_command(
     """Predict whether a kernel runs faster on a CPU or a GPU, and by how much.
 
     Example: ncc predict-device kernel.cl --transfer 16MB --explain
+
+    For your own CPU and a GPU that you may buy, after ncc calibrate -o mine --budget 3:
+    ncc predict-device kernel.cl --transfer 16MB --gpu 'RTX 3080' --head mine
 
     Args:
         plot: Plot the speedup over data size (.png, .svg or .pdf).

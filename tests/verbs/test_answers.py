@@ -40,13 +40,13 @@ def test_a_graph_of_a_file_with_a_name_that_is_no_utf_8(code, tmp_path, ending):
 # ---- the device for a kernel
 
 
-def test_a_plot_says_where_the_answer_flips(tmp_path):
+def test_a_plot_says_at_which_sizes_the_answer_is_decided(tmp_path):
     words = ["predict-device", KERNELS, "--wgsize", "64", "--transfer", "1MB", "--plot", tmp_path / "curve.svg"]
     curves = [answer.curve() for answer in ncc.predict_device(KERNELS, wgsize=64)]
-    flips = [line for line in run_here(*words).out.splitlines() if line.startswith("  flips ")]
-    for line, curve in zip(flips, curves, strict=True):
-        assert all(f" from {format_bytes(size)}" in line for size in curve.crossovers)
-        assert ("never" in line) == (not curve.crossovers)
+    sizes = [line for line in run_here(*words).out.splitlines() if line.startswith("  sizes ")]
+    for line, curve in zip(sizes, curves, strict=True):
+        assert all(f"{device} from {format_bytes(low)}" in line for device, low, _ in curve.decided_ranges)
+        assert ("none of them" in line) == (not curve.decided_ranges)
     row = run_here(*words, "--json").row
     assert [kernel["crossovers"] for kernel in row["kernels"]] == [list(curve.crossovers) for curve in curves]
     assert row["crossovers"] == row["kernels"][0]["crossovers"]

@@ -89,8 +89,6 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
     numbers = {name: read_numbers(path, rows, name, limit) for name, limit in limits.items()}
     check_measured(path, rows, numbers["time_ms"], _MIN_MS, _MAX_MS)
     devices = tuple(dict.fromkeys(row["device"] for row in rows))
-    if len(devices) < 2:
-        raise DataError(f"{path}: one device, {devices[0]!r}; expected two or more to compare")
     if len(devices) > _MAX_DEVICES:
         raise DataError(f"{path}: {len(devices):,} devices; expected at most {_MAX_DEVICES}")
     sizes = np.stack([numbers[name] for name in _SIZES], axis=1)

@@ -28,6 +28,8 @@ from ncc.learning.heads.columns import scaled_distances
 from ncc.system.files.text import MAX_BYTES
 
 _MAX_WGSIZE = 1 << 16
+_MAX_THREADS = 1 << 10
+"""Threads of a block on a GPU."""
 _ITEM_BYTES = 8.0
 """Bytes moved for each work-item and pointer argument: four there, four back."""
 _MAX_EXCESS = 0.1
@@ -139,6 +141,12 @@ class KernelWork:
         items = np.log([[num_items for _, num_items in launches]])
         return KernelFeatures(profile[None, :], opcodes[None, :], launch_work[None, :], items, sequence)
 
+    @property
+    def data_dependent_lines(self) -> list[int]:
+        """Lines of loops whose trip count depends on data, assumed 8; 0 for a loop without a line."""
+        [*_, (work, _)] = self._launches(int(self._work.features()[FEATURE_NAMES.index("dimensions")]))
+        return sorted({loop.line for loop in work.loops if loop.trip_count is None})
+
     def _launches(self, dimensions: int) -> list[tuple[Work, float]]:
         """Work, and the number of work-items, at 4096 and 1,048,576 data items in 1 to 3 dimensions."""
         if dimensions not in self._at_sizes:
@@ -183,6 +191,16 @@ def integer_arguments(module: Module, function: int) -> list[int]:
 def side_length(items: float, dimensions: int) -> float:
     """Side length of data items laid out in the dimensions in which a kernel asks for its index."""
     return float(items ** (1 / len(_BLOCKS[min(max(dimensions, 1), 3)])))
+
+
+def block_of(wgsize: float, dimensions: int) -> list[int]:
+    """Threads of a block of a size in each dimension: powers of two, unless there is one dimension."""
+    block = [1] * min(dimensions, 3)
+    if len(block) == 1:
+        return [int(min(max(wgsize, 1), _MAX_THREADS))]
+    while 2 * math.prod(block) <= min(wgsize, _MAX_THREADS):
+        block[block.index(min(block))] *= 2
+    return block
 
 
 def counts_at_size(work: Floats, items: Floats) -> Floats:

@@ -51,7 +51,9 @@ from ncc.tasks.devices.physics import (
     PUBLISHED_TERMS,
     MachineModel,
     fit_machine,
+    largest_errors,
     launch_terms,
+    ratios_of,
     targets_of,
 )
 from ncc.tasks.devices.published import CLGEN
@@ -222,7 +224,7 @@ class FoldPrediction(Rows):
     @property
     def errors(self) -> Floats:
         """(n,) float64 largest errors of log ratios."""
-        return np.abs(self.targets[:, 1:] - self.predicted[:, 1:]).max(axis=1)
+        return largest_errors(self.predicted, self.targets)
 
 
 class OutOfFold(NamedTuple):
@@ -299,7 +301,7 @@ def _blend_range(both: FoldPrediction, machine: Floats, familiar: float) -> tupl
     far, start = both.distance > 2 * familiar, familiar
     if far.any():
         model_error, machine_error = (
-            np.median(np.abs(each - both.targets)[far, 1:]) for each in (both.predicted, machine)
+            np.median(np.abs(ratios_of((each - both.targets)[far]))) for each in (both.predicted, machine)
         )
         if model_error < machine_error:
             start = max(float(np.quantile(both.distance, 0.95)), familiar)
@@ -308,10 +310,10 @@ def _blend_range(both: FoldPrediction, machine: Floats, familiar: float) -> tupl
 
 def _errors(predicted: Floats, targets: Floats, slope: float) -> Errors:
     shrunk = np.hstack([predicted[:, :1], slope * predicted[:, 1:]])
-    wrong = np.abs(targets[:, 1:] - shrunk[:, 1:]).max(axis=1)
+    wrong = largest_errors(shrunk, targets)
     times = np.quantile(np.abs(log_times(targets) - log_times(shrunk)), INTERVAL, axis=0)
     ratio = np.quantile(wrong, LEVELS)
-    first, second = shrunk[:, 1:].max(axis=1), targets[:, 1:].max(axis=1)
+    first, second = (ratios_of(each).max(axis=1) for each in (shrunk, targets))
     right = float(((first > 0) == (second > 0)).mean())
     candidates = np.geomspace(0.1, 10, 81)
     sure = np.array([sign_probability(first, ratio, each).mean() for each in candidates])

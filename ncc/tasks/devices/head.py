@@ -36,7 +36,7 @@ from ncc.tasks.devices.features import (
     launch_columns,
 )
 from ncc.tasks.devices.physics import MachineModel, launch_terms
-from ncc.tasks.devices.prediction import DevicePrediction
+from ncc.tasks.devices.prediction import MACHINES, DevicePrediction
 
 Platform = Literal["amd", "nvidia"]
 PLATFORMS: tuple[Platform, ...] = get_args(Platform)
@@ -297,7 +297,9 @@ class TimesHead(Shareable):
 
     _noun = "device_head"
 
-    devices: Annotated[tuple[str, ...], Meta(min_length=2), DISTINCT]
+    devices: Annotated[
+        tuple[str, ...], Meta(min_length=1), DISTINCT
+    ]  # one alone is compared with a GPU of a data sheet
     experts: tuple[Expert, ...]  # one per source
     machine: MachineModel
     machine_model_errors: Errors  # its errors on kernels from elsewhere
@@ -362,24 +364,24 @@ class TimesHead(Shareable):
     def _answer(self, expert: Expert, targets: Floats, errors: Errors, distances: Floats) -> DevicePrediction:
         distance = float(distances.min())
         logs = log_times(targets[None, :])[0]
-        # two devices: the first and the fastest of the others
-        ratio, half = float(targets[1:].max()), float(np.interp(INTERVAL, LEVELS, errors.ratio))
+        # two devices: the first and the fastest of the others, if there are any
+        fastest = int(targets[1:].argmax()) + 1 if len(targets) > 1 else 0
+        ratio, half = float(targets[fastest] if fastest else 0), float(np.interp(INTERVAL, LEVELS, errors.ratio))
         if not max(np.abs(logs).max() + errors.times.max(), abs(ratio) + half) < _MAX_LOG:
             raise AssetError(f"the head is damaged: it says e^{logs.max():.3g} ms, and e^{ratio:.3g} times as fast")
         times = {
             name: tuple(np.exp([log, log - error, log + error]).tolist())
             for name, log, error in zip(self.devices, logs, errors.times, strict=True)
         }
+        # the interval is of the distribution that the probability is of: it leaves 0 at a probability of 0.9
+        near = half / max(errors.inverse_temperature, 1)
         sure = float(sign_probability(ratio, errors.ratio, errors.inverse_temperature))
         familiar = distance <= max(IN_DOMAIN, 1.5 * expert.in_domain_radius)
         if not familiar:
             # if errors on kernels from elsewhere were never measured, odds are even until the interval leaves 0
-            sure = 0.5 + _MIN_CHANCE if errors.is_prior and abs(ratio) < half else min(sure, 0.5 + INTERVAL / 2)
-        # where the odds leave no doubt of the sign, the interval has none either
-        ends = ratio - half, ratio + half
-        if sure >= 0.5 + INTERVAL / 2:
-            ends = (max(ends[0], 0.0), ends[1]) if ratio > 0 else (ends[0], min(ends[1], 0.0))
-        devices = self.devices[0], self.devices[1 + int(targets[1:].argmax())]
+            sure = 0.5 + _MIN_CHANCE if errors.is_prior and abs(ratio) < near else min(sure, 0.5 + INTERVAL / 2)
+        ends = (ratio - near, ratio + half) if ratio > 0 else (ratio - half, ratio + near)
+        devices = self.devices[0], self.devices[fastest]
         order = np.argsort(distances, kind="stable").tolist()
         return DevicePrediction(
             device=devices[ratio > 0],
@@ -392,6 +394,7 @@ class TimesHead(Shareable):
             distance=distance,
             nearest=tuple(dict.fromkeys(expert.names[row] for row in order))[:_NUM_NEAREST],
             devices=devices,
+            machines=MACHINES.get(self.platform, {}),
         )
 
 
@@ -403,7 +406,8 @@ FORMAT: ModelFormat[TimesHead] = ModelFormat(
 def check_platform(platform: str) -> str:
     """Return a platform that there is, or raise InputError."""
     if platform not in PLATFORMS:
-        raise InputError(f"platform is {platform!r}; expected one of {', '.join(PLATFORMS)}")
+        known = f"expected one of {', '.join(PLATFORMS)}, the published machines"
+        raise InputError(f"platform is {platform!r}; {known}. For another one: ncc calibrate -o mine, then --head mine")
     return platform
 
 

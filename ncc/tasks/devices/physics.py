@@ -88,6 +88,16 @@ def targets_of(log_times: Floats) -> Floats:
     return np.hstack([log_times.mean(axis=1, keepdims=True), log_times[:, :1] - log_times[:, 1:]])
 
 
+def ratios_of(targets: Floats) -> Floats:
+    """(n, d - 1) float64 log ratios of targets; the log times of one device alone, which has none to compare with."""
+    return targets[:, min(targets.shape[1] - 1, 1) :]
+
+
+def largest_errors(predicted: Floats, targets: Floats) -> Floats:
+    """(n,) float64 largest error of each launch's `ratios_of`."""
+    return np.abs(ratios_of(targets - predicted)).max(axis=1)
+
+
 def fit_machine(table: "LaunchTimes", terms: Floats, known: Ints) -> MachineModel:
     """Fit constants of the known terms with the least pseudo-Huber error of log times, held near the data sheets'."""
     from scipy.optimize import minimize

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
     from ncc.tasks.devices.predict import Question
 
-MACHINES = {"amd": "Tahiti 7970", "nvidia": "GTX 970"}
-"""GPU that each head that ships was measured on, beside an Intel Core i7-3820."""
+MACHINES = {
+    "amd": {"CPU": "Core i7-3820", "GPU": "Tahiti 7970"},
+    "nvidia": {"CPU": "Core i7-3820", "GPU": "GTX 970"},
+}
+"""Devices that each head that ships was measured on."""
 SIZES = np.geomspace(2.0**10, 2.0**32, 89)
 """Bytes moved that stand for all sizes."""
 _MAX_REASONS = 8
@@ -64,6 +67,9 @@ class DevicePrediction(Summarized):
             given.
         crossovers: Bytes moved at which the expected speedup passes 1, if no size is given.
         devices: The two that are compared: the first of the head's, and the fastest of the others.
+        machines: Device → the processor that it stands for, if its name doesn't say it.
+        reasons: Facts that decide, such as a copy over the bus that takes longer than the CPU's whole time.
+        warnings: Why the interval is wide.
         fastest_at_smallest: The one that is faster at the smallest size, if no size is given.
         num_statements: Statements of the kernel and of its callees.
         unknown_rate: Share of them that backed off.
@@ -88,6 +94,9 @@ class DevicePrediction(Summarized):
     decided_ranges: Ranges = ()
     assumptions: Mapping[str, float] = field(default_factory=dict)
     devices: tuple[str, ...] = ("CPU", "GPU")
+    machines: Mapping[str, str] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     fastest_at_smallest: str | None = None
     _question: "Question | None" = field(default=None, repr=False, compare=False)
     _over_sizes: "DeviceCurve | None" = field(default=None, repr=False, compare=False)
@@ -97,8 +106,13 @@ class DevicePrediction(Summarized):
 
     @property
     def verdict(self) -> str:
-        """``device`` if the whole interval is on its side of 1, else "undecided": either may turn out to be faster."""
-        return "undecided" if self.interval[0] < 1 < self.interval[1] else self.device
+        """``device`` if the whole interval is on its side of 1, else "undecided": either may turn out to be faster.
+
+        If no size is given, this holds for every size.
+        """
+        if self._over_sizes is not None and not self._over_sizes.is_same:
+            return "undecided"
+        return "undecided" if self.interval[0] <= 1 <= self.interval[1] else self.device
 
     @property
     def probabilities(self) -> dict[str, float]:
@@ -148,10 +162,16 @@ class DevicePrediction(Summarized):
 
     def summary(self) -> Summary:
         """Return the faster device, by how much and how sure; over sizes of the data if none is given."""
-        details = [("caution", self._caution()), ("unknown", format_unknown(self.unknown_rate, self.num_statements))]
+        reasons = [("because", "; ".join(self.reasons))]
+        details = [
+            ("caution", self._caution()),
+            *reasons,
+            ("unknown", format_unknown(self.unknown_rate, self.num_statements)),
+        ]
+        compared = " against ".join(self.machines.values())
         if self._over_sizes is not None:
             assumed = "any size; pass --transfer or --global-size for a single answer"
-            return self._over_sizes.summary().add(("assumed", self._on_machine(assumed)), *details)
+            return self._over_sizes.summary().add(("devices", compared), ("assumed", assumed), *details)
         first, second = self.devices
         low, high = self.interval
         if self.verdict == "undecided":
@@ -169,7 +189,12 @@ class DevicePrediction(Summarized):
             interval=f"80%: {interval}",
             confidence=confidence,
             subject=demangle(self.kernel),
-            details=[("time", ["    ".join(f"{time:<29}" for time in times)]), ("assumed", self._assumed()), *details],
+            details=[
+                ("devices", compared),
+                ("time", ["    ".join(f"{time:<29}" for time in times)]),
+                ("assumed", self._assumed()),
+                *details,
+            ],
         )
 
     def _assumed(self) -> str:
@@ -183,21 +208,16 @@ class DevicePrediction(Summarized):
             given = f"--global-size {self.global_size:.15g}"
         else:
             given = f"--transfer {format_given_bytes(self.transfer_bytes or 0)}"
-        return self._on_machine(f"{assumed} (from {given})" if assumed else "")
-
-    def _on_machine(self, assumed: str) -> str:
-        return "; ".join(filter(None, (MACHINES.get(self.platform), assumed)))
+        return f"{assumed} (from {given})" if assumed else ""
 
     def _caution(self) -> str:
         if self.familiar:
-            return ""
+            return "; ".join(self.warnings)
         nearest = f" (nearest: {self.nearest[0].removeprefix('devmap:')})" if self.nearest else ""
         width = format_ratio(math.sqrt(self.interval[1] / self.interval[0]))
         within = f", within {width} in four cases of five" if self.crossovers is None else ""
-        return (
-            f"no similar kernel was measured{nearest}; this is the machine model's estimate{within}. "
-            "To measure: ncc calibrate"
-        )
+        unfamiliar = f"no similar kernel was measured{nearest}; this is the machine model's estimate{within}. "
+        return "; ".join([unfamiliar + "To measure: ncc calibrate", *self.warnings])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -237,6 +257,11 @@ class DeviceCurve(Summarized):
         return (self.low > 1) | (self.high < 1)
 
     @property
+    def is_same(self) -> bool:
+        """Whether one device is decided to be the faster one at every size."""
+        return bool(self.is_decided.all()) and len(set(self.fastest)) == 1
+
+    @property
     def decided_ranges(self) -> Ranges:
         """(device, from, to) of sizes at which it is decided that the device is the faster one."""
         sizes = zip(self.fastest, self.is_decided.tolist(), self.transfer_bytes.tolist(), strict=True)
@@ -260,24 +285,13 @@ class DeviceCurve(Summarized):
         """Return at which sizes either device is faster."""
         first, last = map(format_bytes, self.transfer_bytes[[0, -1]].tolist())
         ranges = [f"{name} from {format_bytes(low)} to {format_bytes(high)}" for name, low, high in self.decided_ranges]
-        smallest = self.fastest[0]
-        flips = f"never; {smallest} is the likelier one"
-        if points := self.crossovers:
-            after = np.searchsorted(self.transfer_bytes, points, side="right")
-            turns = [
-                f"{self.fastest[size]} from {format_bytes(point)}" for size, point in zip(after, points, strict=True)
-            ]
-            flips = ", ".join([f"{smallest} below {format_bytes(points[0])}", *turns])
-        is_same = self.is_decided.all() and len(ranges) == 1
-        verdict = f"{smallest} faster" if is_same else "depends on size" if ranges else "undecided"
+        sizes = f"{', '.join(ranges)}, undecided elsewhere" if ranges else "none of them is decided"
+        faster = f"{self.fastest[0]} faster"
         return Summary(
-            verdict=verdict,
+            verdict=faster if self.is_same else "depends on size" if ranges else "undecided",
             interval=f"{first} to {last}",
             subject=demangle(self.kernel),
-            details=[
-                ("sizes", f"{', '.join(ranges)}, undecided elsewhere" if ranges and not is_same else ""),
-                ("flips", "" if is_same else flips),
-            ],
+            details=[("sizes", "" if self.is_same else sizes)],
         )
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: "Axes | None" = None) -> None:

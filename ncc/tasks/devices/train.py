@@ -18,7 +18,7 @@ from ncc.learning.heads.folds import balanced_folds
 from ncc.tasks.devices.features import KernelFeatures, KernelWork
 from ncc.tasks.devices.fit import MODELS, Model, fit_times
 from ncc.tasks.devices.head import Platform, TimesHead
-from ncc.tasks.devices.physics import targets_of
+from ncc.tasks.devices.physics import ratios_of, targets_of
 from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, Launches, clgen_launches, combine, suite_launches
 
@@ -135,32 +135,39 @@ def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction
     """Score predictions by row of the table.
 
     The speedup is over the device that is faster in most launches; factors, one for each device, are the median ones
-    between predicted and measured time; coverage is that of the 80% intervals of log ratios.
+    between predicted and measured time; coverage is that of the 80% intervals of log ratios, or of times. One device
+    alone has no ratios.
     """
     rows = np.array(sorted(predictions))
     said = [predictions[row] for row in rows.tolist()]
-    logs, measured = table.log_times[rows], targets_of(table.log_times)[rows, 1:].max(axis=1)
+    logs, measured = table.log_times[rows], ratios_of(targets_of(table.log_times))[rows].max(axis=1)
     ratio, confidence = np.array([(one.log_ratio, one.confidence) for one in said]).T
     low, high = np.log([one.interval for one in said]).T
-    times = np.log([[time[0] for time in (one.times_ms or {}).values()] for one in said])
+    times, shortest, longest = np.log([list((one.times_ms or {}).values()) for one in said]).transpose(2, 0, 1)
     right = (ratio > 0) == (measured > 0)
     static = measured if np.mean(measured > 0) > 0.5 else np.zeros(len(measured))
-    factors = np.exp(np.median(np.abs(times - logs), axis=0)).tolist()
     figures = {
         "accuracy": right.mean(),
         "geomean_speedup": np.exp((np.where(ratio > 0, measured, 0) - static).mean()),
         "coverage": ((low <= measured) & (measured <= high)).mean(),
         "calibration_error": calibration_error(confidence, right, _BINS, 0.5),
         "confidence": confidence.mean(),
-        "familiar": np.mean([one.familiar for one in said]),
+    }
+    figures = (figures if len(table.devices) > 1 else {}) | {"familiar": np.mean([one.familiar for one in said])}
+    by_device = {
+        "factors": np.exp(np.median(np.abs(times - logs), axis=0)),
+        "time_coverage": ((shortest <= logs) & (logs <= longest)).mean(axis=0),
     }
     score: dict[str, Any] = {name: round(float(figure), 4) for name, figure in figures.items()}
-    score["factors"] = {name: round(factor, 4) for name, factor in zip(table.devices, factors, strict=True)}
+    for name, values in by_device.items():
+        score[name] = dict(zip(table.devices, values.round(4).tolist(), strict=True))
     return score | {"num_launches": len(rows)}
 
 
 def summary(score: Mapping[str, Any]) -> str:
     """The figures of `measure_times` that matter most, in a line."""
     factors = ", ".join(f"{name} {factor:.2f}" for name, factor in score["factors"].items())
+    if "accuracy" not in score:
+        return f"factor of times {factors}, coverage {min(score['time_coverage'].values()):.1%}"
     rest = f"coverage {score['coverage']:.1%}, calibration error {score['calibration_error']:.3f}"
     return f"accuracy {score['accuracy']:.1%}, factor of times {factors}, {rest}"

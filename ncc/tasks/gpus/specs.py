@@ -2,9 +2,11 @@
 
 import difflib
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+
+from msgspec import convert
 
 from ncc.errors import InputError
 
@@ -17,6 +19,7 @@ class GpuSpec:
     """A data sheet, in bytes, operations and threads (a second)."""
 
     name: str  # the maker's name
+    bus_bandwidth: float  # of the bus to the host, one way: PCIe with 16 lanes of its generation
     bandwidth: float  # of its memory
     peak_fp32: float  # operations of each type, a fused one counting twice
     peak_fp64: float
@@ -33,18 +36,40 @@ class GpuSpec:
 @cache
 def load_specs() -> dict[str, GpuSpec]:
     """Data sheets by name."""
-    sheets = tomllib.loads(Path(__file__).with_name("specs.toml").read_text(encoding="utf-8"))
-    return {name: GpuSpec(name=name, **sheet) for name, sheet in sheets.items()}
+    return _read_specs(Path(__file__).with_name("specs.toml"))
+
+
+def _read_specs(path: Path) -> dict[str, GpuSpec]:
+    try:
+        sheets = tomllib.loads(path.read_text(encoding="utf-8"))
+        specs = {name: convert({"name": name, **sheet}, GpuSpec, strict=False) for name, sheet in sheets.items()}
+        if not specs:
+            raise ValueError("it is empty")
+    except (OSError, ValueError, TypeError) as error:
+        names = ", ".join(field.name for field in fields(GpuSpec) if field.name != "name")
+        raise InputError(f"{path}: not a data sheet ({str(error)!r:.200}); expected [NAME] with {names}") from error
+    for spec in specs.values():
+        if min(value for value in vars(spec).values() if not isinstance(value, str)) <= 0:
+            raise InputError(f"{path}: {spec.name} has a figure that is not above 0")
+    return specs
 
 
 def find_spec(name: str) -> GpuSpec:
-    """Find a GPU whatever the name's case and blanks; InputError names the known ones, nearest first."""
+    """Find a GPU whatever the name's case and blanks, or in a data sheet; InputError names known ones, nearest first.
+
+    A data sheet is a file that ends in .toml, like ``specs.toml``; its first GPU counts.
+    """
+    if name.endswith(".toml"):
+        return next(iter(_read_specs(Path(name)).values()))
     specs = load_specs()
     by_key = {_key(known): spec for known, spec in specs.items()}
     spec = by_key.get(_key(name).removeprefix("nvidia").removeprefix("geforce").removeprefix("tesla"))
     if spec is None:
         near = sorted(specs, key=lambda known: -difflib.SequenceMatcher(None, _key(known), _key(name)).ratio())
-        raise InputError(f"unknown GPU {name!r}; ncc knows {', '.join(near)}")
+        raise InputError(
+            f"unknown GPU {name!r}; ncc knows {', '.join(near)}. Choose the one whose data sheet is closest, or pass a "
+            "data sheet (.toml)"
+        )
     return spec
 
 

@@ -73,10 +73,14 @@ def test_bad_input_is_refused(pretended, tmp_path, kind, options, nouns):
         ncc.calibrate(tmp_path / "mine", **({"kernels": FILES} | options))
 
 
-def test_one_device_is_not_enough(tmp_path, monkeypatch):
+def test_one_device_is_compared_with_a_gpu_of_a_data_sheet(pretended, tmp_path, monkeypatch):
     monkeypatch.setattr(opencl, "choose_devices", lambda *_: DEVICES[:1])
-    with refuses(InputError, "slow start", "two or more"):
-        ncc.calibrate(tmp_path)
+    head = ncc.calibrate(tmp_path / "mine", kernels=FILES, sizes="1K:16M", wgsize=(64,))
+    assert head.card["name"] == "mine" and head.card["kinds"] == {"slow start": "CPU"}
+    with refuses(InputError, "slow start", "--gpu"):
+        ncc.predict_device(FILES[0], head=head, transfer=65536)
+    answer = ncc.predict_device(FILES[0], head=head, transfer=65536, gpu="RTX 3080")[0]
+    assert answer.machines == {"CPU": "slow start (head mine)", "GPU": "RTX 3080"}
 
 
 @pytest.mark.full
