@@ -130,7 +130,6 @@ from ncc.system.files.text import (
     format_ends,
     format_given_bytes,
     format_interval,
-    format_si_bytes,
     parse_bytes,
     parse_items,
 )

@@ -102,9 +102,9 @@ def archives() -> list[bytes]:
 
 def _list(data: bytes) -> None:
     file = io.BytesIO(data)
-    for member in list_members(file, "lib.a").values():
-        file.seek(member.offset)
-        assert len(file.read(member.size)) == member.size
+    for offset, size in list_members(file, "lib.a").values():
+        file.seek(offset)
+        assert len(file.read(size)) == size
 
 
 def _mutate_archive(dice: random.Random, seeds: Sequence[bytes]) -> bytes:

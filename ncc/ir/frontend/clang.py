@@ -39,9 +39,10 @@ def find_compiler(clang: str | None = None) -> Clang:
             "no compiler: the package ziglang is not installed; `pip install ziglang`, or name a clang with "
             "the clang option or NCC_CLANG"
         )
-    zig = folders[0] / ("zig.exe" if os.name == "nt" else "zig")
     # `zig clang` is the plain driver; `zig cc` would add sanitizers and flags of its own.
-    return Clang(argv=(str(zig), "clang"), origin="the bundled ziglang package", headers=folders[0] / "lib")
+    return Clang(
+        argv=(str(folders[0] / "zig"), "clang"), origin="the bundled ziglang package", headers=folders[0] / "lib"
+    )
 
 
 OWN_HEADERS = Path(__file__).parent

@@ -69,11 +69,8 @@ def compile_device_code(unit: TranslationUnit, options: CompileOptions) -> Compi
         if not empty:
             return None
         raise _nothing_left(unit.name, skipped, empty)
-    skipped_functions, empty_headers = tuple(skipped.items()), tuple(empty)
-    command = unit.command(run.options)
-    return CompiledSource(
-        ir=ir, command=command, warnings="", skipped_functions=skipped_functions, empty_headers=empty_headers
-    )
+    command, skipped_functions = unit.command(run.options), tuple(skipped.items())
+    return CompiledSource(ir=ir, command=command, skipped_functions=skipped_functions, empty_headers=tuple(empty))
 
 
 def _nothing_left(name: str, skipped: dict[str, str], empty: Sequence[str]) -> CompileError:

@@ -38,7 +38,6 @@ _LATER = (
 )
 _LIKE_A_MACRO = r"(?:undeclared identifier|unknown type name) '([A-Z][A-Z0-9_]+)'"
 _KILLED_BY_SHELL = 128
-_SIGXFSZ = getattr(signal, "SIGXFSZ", 25)
 _LITTLE_SPACE = 2**22
 
 
@@ -48,7 +47,7 @@ class CompiledSource:
 
     ir: bytes
     command: tuple[str, ...]
-    warnings: str
+    warnings: str = ""
     skipped_functions: tuple[tuple[str, str], ...] = ()
     """Functions that don't compile, each with the first error."""
     empty_headers: tuple[str, ...] = ()
@@ -88,7 +87,7 @@ def compile_error(source: str, command: Sequence[str], finished: FinishedProcess
 def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
     returncode = finished.returncode
     ended_by = -returncode if returncode < 0 else returncode - _KILLED_BY_SHELL
-    if ended_by == _SIGXFSZ or finished.hit_output_limit:
+    if ended_by == signal.SIGXFSZ or finished.hit_output_limit:
         limit = f"{output_limit() / GIGABYTE:.3g} GB"
         return f"the compiler wrote more than {limit} and was stopped; raise NCC_OUTPUT_GB"
     if re.search(_OUT_OF_MEMORY, stderr):

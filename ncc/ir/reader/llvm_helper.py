@@ -8,6 +8,7 @@ nothing of ncc, to start fast; its argument is llvmlite's folder, which it may r
 import contextlib
 import importlib.util
 import re
+import resource
 import signal
 import struct
 import sys
@@ -85,18 +86,14 @@ def pass_builder() -> llvm.PassBuilder:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Set the limits of a request, if the system has them."""
-    if hasattr(signal, "alarm"):
-        # the parent kills sooner; this is for when the parent itself was killed
-        signal.alarm(seconds)
-        import resource
-
-        # a worker that started this may have a limit of data; that of the address space replaces it
-        for kind, wanted in ((resource.RLIMIT_DATA, resource.RLIM_INFINITY), (resource.RLIMIT_AS, memory)):
-            hard = resource.getrlimit(kind)[1]
-            bounds = [bound for bound in (wanted, hard) if bound != resource.RLIM_INFINITY]
-            with contextlib.suppress(ValueError, OSError):  # macOS knows limits that it refuses to set
-                resource.setrlimit(kind, (min(bounds, default=resource.RLIM_INFINITY), hard))
+    """Set the limits of a request."""
+    signal.alarm(seconds)  # the parent kills sooner; this is for when the parent itself was killed
+    # a worker that started this may have a limit of data; that of the address space replaces it
+    for kind, wanted in ((resource.RLIMIT_DATA, resource.RLIM_INFINITY), (resource.RLIMIT_AS, memory)):
+        hard = resource.getrlimit(kind)[1]
+        bounds = [bound for bound in (wanted, hard) if bound != resource.RLIM_INFINITY]
+        with contextlib.suppress(ValueError, OSError):  # macOS knows limits that it refuses to set
+            resource.setrlimit(kind, (min(bounds, default=resource.RLIM_INFINITY), hard))
 
 
 def main() -> None:
@@ -111,8 +108,7 @@ def main() -> None:
         answers.write(_ANSWER.pack(status, len(answer)))
         answers.write(answer)
         answers.flush()
-        if hasattr(signal, "alarm"):
-            signal.alarm(0)
+        signal.alarm(0)
 
 
 if __name__ == "__main__":

@@ -51,21 +51,15 @@ def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]
             if item.error:
                 raise InputError(item.error)
             if item.name.endswith(_EXTENSIONS):
-                kernels += _read_kernels(item.name)
+                source = read_input(item.name).decode("utf-8", "replace")
+                module = load_module(item.name)
+                read_annotations(source)  # which refuses what it does not understand
+                for function in kernel_indices(module):
+                    axes = [int(axis) for axis in count_work(module, function).dimensions if axis.isdecimal()]
+                    name = module.function_names[function]
+                    kernels.append(KernelSource(item.name, name, source, 1 + max(axes, default=0)))
         except (CompileError, InputError) as error:
             failed[item.name] = str(error)
     if not kernels:
         raise InputError("; ".join(failed.values()) or f"{inputs[0]}: no OpenCL C kernel; expected .cl files")
     return kernels, failed
-
-
-def _read_kernels(path: str) -> list[KernelSource]:
-    source = read_input(path).decode("utf-8", "replace")
-    module = load_module(path)
-    read_annotations(source)  # which refuses what it does not understand
-    kernels = []
-    for function in kernel_indices(module):
-        asked = count_work(module, function).dimensions
-        dimensions = 1 + max((int(axis) for axis in asked if axis.isdecimal()), default=0)
-        kernels.append(KernelSource(path, module.function_names[function], source, dimensions))
-    return kernels

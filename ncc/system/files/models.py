@@ -97,8 +97,7 @@ def read_tensors(
         with safe_open(path, framework="numpy") as file:
             present = list(file.keys())
             if missing := [name for name in names or () if name not in present]:
-                lacking = ", ".join(missing)
-                raise AssetError(f"{path}: lacks {lacking}; the file is damaged or from another tool")
+                raise AssetError(f"{path}: lacks {', '.join(missing)}; the file is damaged or from another tool")
             wanted = present if names is None else names
             for name in wanted:
                 array = file.get_slice(name)

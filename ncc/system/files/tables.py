@@ -4,8 +4,9 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,7 +69,7 @@ _FORMATS: dict[str, Callable[[Columns, Floats32, Mapping[str, str]], bytes]] = {
 }
 
 
-class VectorFile:
+class VectorFile(AbstractContextManager["VectorFile"]):
     """A file of vectors, one row each, in the format of its extension; written if its block ends well with rows."""
 
     def __init__(self, path: Path, *, pooling: str | None = None) -> None:
@@ -84,9 +85,6 @@ class VectorFile:
     def add(self, columns: Columns, vectors: Floats32) -> None:
         """Add (n, dim) vectors with n values for each column, the same columns each time."""
         self._parts.append((columns, vectors))
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._parts:

@@ -91,27 +91,18 @@ def _parse(text: str, units: str, base: int, expected: str) -> float:
     raise InputError(f"{text!r:.40} is not {expected}")
 
 
-def format_bytes(size: float) -> str:
-    """Format bytes in the largest binary unit of at least 1, with three digits."""
-    return _in_unit(size, 1024, ("B", "KiB", "MiB", "GiB"))
-
-
-def format_si_bytes(size: float) -> str:
-    """Format bytes in the largest decimal unit of at least 1, with three digits."""
-    return _in_unit(size, 1000, ("B", "KB", "MB", "GB", "TB"))
+def format_bytes(size: float, base: int = 1024) -> str:
+    """Format bytes in the largest unit of at least 1, binary or, with base 1000, decimal, with three digits."""
+    units, power = ("B", "KiB", "MiB", "GiB") if base == 1024 else ("B", "KB", "MB", "GB", "TB"), 0
+    while round(size) >= base and power < len(units) - 1:
+        size, power = size / base, power + 1
+    return f"{size:.3g} {units[power]}" if size < 999.5 else f"{size:.0f} {units[power]}"
 
 
 def format_given_bytes(size: float) -> str:
     """Format bytes as they may have been written: in a unit without loss, else as a number."""
-    texts = (format_si_bytes(size), format_bytes(size))
+    texts = (format_bytes(size, 1000), format_bytes(size))
     return next((text.replace(" ", "") for text in texts if parse_bytes(text) == size), f"{size:.15g}")
-
-
-def _in_unit(size: float, base: int, units: Sequence[str]) -> str:
-    power = 0
-    while round(size) >= base and power < len(units) - 1:
-        size, power = size / base, power + 1
-    return f"{size:.3g} {units[power]}" if size < 999.5 else f"{size:.0f} {units[power]}"
 
 
 def format_interval(time: float, low: float, high: float) -> str:

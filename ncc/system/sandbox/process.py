@@ -12,9 +12,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
-from typing import IO, Self
+from typing import IO
 
 from ncc.errors import OutputError
 
@@ -26,7 +26,7 @@ _MAX_HEAD_BYTES, _MAX_TAIL_BYTES = 2**20, 2**16
 _MAX_POLL_MS = 2**31 - 1
 
 
-class WatchedProcess:
+class WatchedProcess(AbstractContextManager["WatchedProcess"]):
     """A process, pipes to it, and a file for its standard error; use it as a context manager, or call `stop`."""
 
     def __init__(
@@ -61,9 +61,6 @@ class WatchedProcess:
             if self.process.stdin:
                 os.set_blocking(self.process.stdin.fileno(), False)  # a pipe takes what it has room for
             self._files = files.pop_all()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -106,16 +103,12 @@ class WatchedProcess:
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for its end; True if it came in time."""
-        try:
-            descriptor = os.pidfd_open(self.process.pid)  # Python's own wait looks every 50 ms
-        except (AttributeError, OSError):  # macOS, a container that forbids it; or it is reaped
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(timeout_s)
-            return self.process.returncode is not None
-        try:
-            return _poll(descriptor, select.POLLIN, timeout_s)
-        finally:
-            os.close(descriptor)
+        # Python's own wait looks every 50 ms; it is for macOS, a container that forbids this, and if it is reaped
+        with suppress(AttributeError, OSError), os.fdopen(os.pidfd_open(self.process.pid), "rb", 0) as process:
+            return _poll(process, select.POLLIN, timeout_s)
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout_s)
+        return self.process.returncode is not None
 
     def end(self) -> int:
         """Kill it and what is left of all that it started; return its exit code, negative for a signal."""

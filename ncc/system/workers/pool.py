@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -131,7 +131,7 @@ class _Worker(WatchedProcess):
         self.stop(_GRACE_S)
 
 
-class Pool:
+class Pool(AbstractContextManager["Pool"]):
     """Worker processes, started when a request needs one; use it as a context manager, or call `close`."""
 
     def __init__(self, jobs: int = 1, memory_bytes: int | None = None, seconds: float = ITEM_SECONDS) -> None:
@@ -144,9 +144,6 @@ class Pool:
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
         self._is_closed = False
-
-    def __enter__(self) -> "Pool":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -237,15 +234,12 @@ class Pool:
             try:
                 reply = worker.ask(request, seconds)
             finally:
-                self._give_back(worker)
+                with self._lock:
+                    self._busy.discard(worker)
+                    is_kept = worker.is_idle and not self._is_closed
+                    self._idle += [worker] if is_kept else []
+                if not is_kept:
+                    worker.leave()
             if reply.kind != "retry":
                 return reply
         raise NccError(f"workers can't be started: {reply.value}; {_RESUME}")
-
-    def _give_back(self, worker: _Worker) -> None:
-        with self._lock:
-            self._busy.discard(worker)
-            if worker.is_idle and not self._is_closed:
-                self._idle.append(worker)
-                return
-        worker.leave()

@@ -9,7 +9,7 @@ import numpy as np
 
 from ncc.errors import InputError
 from ncc.system.files.summaries import Summarized, Summary
-from ncc.system.files.text import demangle, format_duration, format_ends, format_si_bytes
+from ncc.system.files.text import demangle, format_bytes, format_duration, format_ends
 from ncc.tasks.gpus.features import (
     OVERHEAD,
     ROOFLINE_PARTS,
@@ -135,9 +135,8 @@ class GpuPrediction(Summarized):
 
     def _evidence(self) -> list[tuple[str, str]]:
         parts = dict(sorted(self.roofline_ms.items(), key=lambda part: -part[1])[:_NUM_SHOWN])
-        work = (
-            f"{_amount(round(self.flops))} floating-point operations, about {format_si_bytes(self.traffic_bytes)} moved"
-        )
+        moved = format_bytes(self.traffic_bytes, 1000)
+        work = f"{_amount(round(self.flops))} floating-point operations, about {moved} moved"
         if self.num_sampled_blocks:
             work += f"; estimated from {self.num_sampled_blocks:,} of {math.prod(self.grid):,} blocks"
         bounds = _times(self.lower_bounds_ms)
@@ -148,7 +147,7 @@ class GpuPrediction(Summarized):
             ("estimates", _times(parts)),
             ("at least", bounds),
             ("arguments", ", ".join(f"{name} = {_amount(value)}" for name, value in self.arguments.items())),
-            ("buffers", ", ".join(f"{name} = {format_si_bytes(size)}" for name, size in self.buffer_bytes.items())),
+            ("buffers", ", ".join(f"{name} = {format_bytes(size, 1000)}" for name, size in self.buffer_bytes.items())),
         ]
 
 
