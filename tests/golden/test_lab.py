@@ -20,7 +20,9 @@ RUNS = ncc_lab.Runs(seeds=1, trees=5, no_cache=True)
 
 def scored(comparison: Any) -> dict[str, Any]:
     """What each method predicted for each row, and its figures."""
-    rows = {f"{one.protocol} {one.method}": one.predicted.tolist() for one in comparison.results}
+    several = len({one.task.platform for one in comparison.results}) > 1
+    names = [(one.task.platform * several, one.protocol, one.method) for one in comparison.results]
+    rows = {" ".join(name).strip(): one.predicted.tolist() for name, one in zip(names, comparison.results, strict=True)}
     return comparable({"predicted": rows, "figures": comparison.to_dict()})
 
 
@@ -37,6 +39,22 @@ def test_device_mapping(name: str, method: str, goldens: Goldens) -> None:
     needs("legacy_ir", "devmap")
     found = ncc_lab.evaluate_devmap(protocol="kernel", platform="nvidia", method=[method], runs=RUNS)
     goldens.check(f"lab-devmap-{name}", scored(found))
+
+
+def test_device_mapping_under_every_protocol(goldens: Goldens) -> None:
+    needs("devmap")
+    needs("legacy_ir", "devmap")
+    methods = ["majority", "auxiliary only (label)", "Grewe*"]
+    goldens.check("lab-devmap-protocols", scored(ncc_lab.evaluate_devmap(method=methods, runs=RUNS)))
+
+
+def test_constant_factors(goldens: Goldens) -> None:
+    needs("coarsening")
+    needs("legacy_ir", "coarsening")
+    methods = ["always*", "best constant*", "majority"]
+    goldens.check(
+        "lab-coarsening-constants", scored(ncc_lab.evaluate_coarsening(protocol="kernel", method=methods, runs=RUNS))
+    )
 
 
 @pytest.mark.parametrize("method", ["ncc", "opcode histogram (label)"])
