@@ -28,12 +28,8 @@ def test_a_path_a_string_text_and_bytes_are_the_same_code(tree):
     path = IR / "tree.clang22.ll"
     for source in (str(path), path.read_text(), path.read_bytes()):
         assert np.array_equal(ncc.embed(source).statements, tree.statements)
-
-
-def test_source_text_needs_its_language():
-    text = (SOURCES / "dot.c").read_bytes()
-    code = ncc.embed(text, options=CompileOptions(language="c"))
-    assert np.array_equal(code.statements, ncc.embed(SOURCES / "dot.c").statements)
+    source = SOURCES / "dot.c"
+    assert np.array_equal(ncc.embed(source.read_bytes(), language="c").statements, ncc.embed(source).statements)
 
 
 def test_a_line_of_code_is_text_where_its_language_is_named(tmp_path, monkeypatch):
@@ -138,14 +134,6 @@ def test_many_inputs_give_results_and_errors_in_order(tree, tmp_path):
         assert len(list(ncc.embed_many(one))) == 1  # no list of letters
 
 
-def test_heads_are_given_as_objects_or_folders(tree):
-    assets = Path(ncc.__file__).with_name("assets")
-    assert ncc.load_embedding(tree.embedding) is tree.embedding
-    head = ncc.load_device_head(platform="amd")
-    assert ncc.load_device_head(head) is head
-    assert ncc.predict_device(KERNELS, head=str(assets / "devmap" / "amd")) == ncc.predict_device(KERNELS, head=head)
-
-
 def test_an_encoder_is_given_as_an_object_or_a_folder_wherever_one_is_used(tmp_path):
     path = IR / "tree.clang22.ll"
     shipped = ncc.load_encoder()
@@ -229,14 +217,6 @@ def test_predictions_about_a_kernel_agree():
     assert answer.kernel == curve.kernel == explanation.kernel == "scale"
     assert curve.speedup_gpu_over_cpu[0] == pytest.approx(answer.speedup_gpu_over_cpu)
     assert np.exp(explanation.log_ratio) == pytest.approx(answer.speedup_gpu_over_cpu)
-
-
-def test_what_is_no_statement_has_no_neighbours():
-    embedding = ncc.load_embedding()
-    for text in ("foo", ""):
-        with refuses(InputError, "is not a statement"):
-            embedding.nearest(text)
-    assert all(one.similarity <= 1 for one in embedding.nearest("ret void"))
 
 
 def test_sources_that_are_none_are_told_with_a_way_out():

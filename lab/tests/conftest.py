@@ -1,7 +1,6 @@
 """A small invented table of device mapping, and the published ones where present; labelled programs."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,15 +46,3 @@ def toy() -> DeviceMappingSamples:
         log_ratio=log_ratio,
         is_gpu=log_ratio > 0,
     )
-
-
-@pytest.fixture
-def write_table(tmp_path: Path) -> Callable[[str], Path]:
-    """Writer of a CSV file with the given text."""
-
-    def write(text: str) -> Path:
-        path = tmp_path / "table.csv"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write

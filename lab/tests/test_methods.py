@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 from joblib import hash as content_hash
 
-from lab.tests.rooms import (
-    LanguageModel,
-    all_classifiers,
-    coarsening_deeptune,
-    coarsening_methods,
-    device_methods,
-)
+from lab.tests.rooms import LanguageModel, all_classifiers, coarsening_deeptune, coarsening_methods, device_methods
 from ncc_lab import Method, Subset, Task, classification, device_mapping, thread_coarsening
 from tests.fixtures.coarsening import toy as kernels_on_devices  # noqa: F401
 from tests.rooms import CoarseningSamples, DeviceMappingSamples, ProgramSamples, load_embedding

@@ -13,15 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 import ncc
 from tests.rooms import load_counts, save_calibration, save_counts
-from tests.support.damage import (
-    WRONG_CARDS,
-    Card,
-    Tensors,
-    damage_file,
-    damaged_cards,
-    damaged_tensors,
-    lying_headers,
-)
+from tests.support.damage import WRONG_CARDS, Card, Tensors, damage_file, damaged_cards, damaged_tensors, lying_headers
 from tests.support.refuses import refuses
 from tests.support.tiny import Tiny
 

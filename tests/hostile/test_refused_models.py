@@ -12,12 +12,7 @@ from safetensors.numpy import load_file, save_file
 import ncc
 from fuzz import samples
 from ncc.errors import AssetError
-from tests.rooms import (
-    load_abstraction,
-    load_counts,
-    save_counts,
-    sum_counts,
-)
+from tests.rooms import load_counts, save_counts, sum_counts
 from tests.support.refuses import refuses
 
 MODELS: dict[str, tuple[Callable[[], Any], Callable[[Any, Path], None], Callable[[Path], Any], str]] = {
@@ -135,10 +130,3 @@ def test_speedups_beyond_all_numbers_are_refused(offset: float, tmp_path: Path) 
     make("coarsening", tmp_path, {"offset": lambda a: np.full_like(a, offset)})
     with refuses(AssetError, "damaged"):
         ncc.predict_coarsening(b"define spir_kernel void @k() {\n ret void\n}\n", head=tmp_path)
-
-
-@pytest.mark.parametrize("abstraction", ["3", '{"max_struct_fields": 1.5}', '{"keep_callees": []}', "[" * 100_000])
-def test_a_corpus_whose_report_has_no_abstraction_is_refused(abstraction: str, tmp_path: Path) -> None:
-    (tmp_path / "report.json").write_text(f'{{"abstraction": {abstraction}}}')
-    with refuses(AssetError, "report.json", "abstracted"):
-        load_abstraction([tmp_path])

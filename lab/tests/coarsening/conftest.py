@@ -5,12 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lab.tests.rooms import sample_features
-from tests.fixtures.coarsening import (  # noqa: F401
-    published,
-    published_ir,
-    toy,
-    toy_features,
-)
+from tests.fixtures.coarsening import published, published_ir, toy, toy_features  # noqa: F401
 from tests.rooms import CoarseningSamples
 
 

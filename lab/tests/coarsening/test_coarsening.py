@@ -129,16 +129,3 @@ def test_cascade_follows_its_decisions_and_ends_where_the_kernel_can_not_be_coar
     assert found.argmax(axis=1).tolist() == [2] * 4 + [5] * 4
     with refuses(InputError, "Kepler", "Fermi"):
         predict(magni_cascade(max_steps=5), toy, np.flatnonzero(toy.device == "Fermi"), np.array([1]))
-
-
-def test_scores_of_the_published_table(published: CoarseningSamples) -> None:
-    methods = [control("always 4"), best_constant(per_device=False), control("majority"), control("always 32")]
-    found = compare(thread_coarsening(published), methods, ["kernel"])
-    assert found.value("always 4", "mean_speedup") == pytest.approx(1.1515, abs=5e-5)
-    assert found.value("always 4", "geomean_speedup") == pytest.approx(1.0153, abs=5e-5)
-    assert found.value("best constant", "mean_speedup") == pytest.approx(1.1515, abs=5e-5)  # factor 4 in every fold
-    assert found.value("majority", "mean_speedup") == 1  # most pairs are best left alone
-    assert found.value("always 32", "share_unmeasured") == pytest.approx(48 / 68)
-    oracle = found.to_dict()["protocols"]["kernel"]["oracle"]
-    assert oracle["mean_speedup"] == pytest.approx(1.3563, abs=5e-5)
-    assert oracle["share_of_oracle"] == oracle["accuracy"] == 1

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from tests.support.refuses import refuses
 SMALL = 20
 TRAIN, TEST = np.arange(16), np.arange(16, 24)
 NUM_FOLDS = {"published": 4, "kernel": 4, "application": 4, "suite": 3}
-Published = Callable[[str], DeviceMappingSamples]
 
 
 def fit_rows(
@@ -227,29 +225,3 @@ def test_what_there_is_not_is_refused(options: dict[str, Any], nouns: tuple[str,
 def test_runs_that_can_not_be_are_refused(options: dict[str, Any], nouns: tuple[str, ...]) -> None:
     with refuses(InputError, *nouns):
         Runs(**options)
-
-
-@pytest.mark.parametrize("platform", ["amd", "nvidia"])
-def test_published_leakage_and_oracle(published: Published, platform: str) -> None:
-    samples = published(platform)
-    found = compare(device_mapping(samples), [control("majority")], DEVICE_PROTOCOLS)
-    rows, kernel, application, suite = found.leakage.to_dict("records")
-    shares = {name: round(rows[f"shared_{name}"] / 680, 2) for name in ("source", "transfer", "auxiliary")}
-    assert shares == {"source": 0.81, "transfer": 0.94, "auxiliary": 0.85}
-    assert kernel["shared_kernel"] == application["shared_application"] == suite["shared_suite"] == 0
-    # a few texts occur under two kernel names, even under two applications (NPB's BT and SP)
-    assert (application["shared_source"], suite["shared_source"]) == (50, 0)
-    oracle = found.to_dict()["protocols"][f"published/{platform}"]["oracle"]
-    expected = {"amd": (3.64, 1.67), "nvidia": (1.53, 1.34)}[platform]
-    assert (round(oracle["mean_speedup"], 2), round(oracle["geomean_speedup"], 2)) == expected
-    assert round(100 * found.value("majority", "accuracy"), 1) == {"amd": 58.8, "nvidia": 56.9}[platform]
-
-
-@pytest.mark.parametrize(("platform", "auxiliary"), [("amd", 88.5), ("nvidia", 81.0)])
-def test_published_figures(published: Published, platform: str, auxiliary: float) -> None:
-    trees = next(one for one in device_controls(num_trees=40) if one.name == "auxiliary only (label)")
-    found = compare(device_mapping(published(platform)), [trees], DEVICE_PROTOCOLS)
-    accuracy = {name: 100 * found.value(trees.name, "accuracy", name) for name in DEVICE_PROTOCOLS}
-    assert accuracy["published"] == pytest.approx(auxiliary, abs=2)
-    # what rows of the same kernels or applications give away is gone once a whole suite is left out
-    assert accuracy["published"] > accuracy["application"] + 8 > accuracy["suite"]

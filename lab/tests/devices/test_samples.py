@@ -19,12 +19,16 @@ ROWS = (
     '0,npb-3.3-BT-x_solve1,A,1,2,3,4,5,6,2048,64,GPU,3.0,1.5,"kernel\nvoid A()",[1]\n'
     "1,amd-app-sdk-3.0-Reduction-reduce,default,1,2,3,4,5,0,512,32,CPU,0.5,2.0,void B(),[2]\n"
 )
-Write = Callable[[str], Path]
 Published = Callable[[str], DeviceMappingSamples]
 
 
-def test_table_as_arrays(write_table: Write) -> None:
-    samples = read_table(write_table(HEADER + ROWS), "amd")
+def read(folder: Path, text: str) -> DeviceMappingSamples:
+    (folder / "table.csv").write_text(text, encoding="utf-8")
+    return read_table(folder / "table.csv", "amd")
+
+
+def test_table_as_arrays(tmp_path: Path) -> None:
+    samples = read(tmp_path, HEADER + ROWS)
     assert len(samples) == 2
     assert samples.suite.tolist() == ["npb", "amd"]
     assert samples.application.tolist() == ["npb BT", "amd Reduction"]
@@ -55,11 +59,11 @@ def test_table_as_arrays(write_table: Write) -> None:
         (HEADER + ROWS, "", "missing column benchmark, .*found none"),
     ],
 )
-def test_malformed_table_is_refused(write_table: Write, old: str, new: str, message: str) -> None:
+def test_malformed_table_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     text = HEADER + ROWS
     assert text.replace(old, new) != text
     with pytest.raises(DataError, match=rf"table\.csv: {message}"):
-        read_table(write_table(text.replace(old, new)), "amd")
+        read(tmp_path, text.replace(old, new))
 
 
 def test_missing_table_names_its_place(tmp_path: Path) -> None:

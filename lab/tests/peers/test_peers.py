@@ -22,7 +22,7 @@ from lab.tests.rooms import (
     read_statements,
 )
 from ncc.errors import InputError
-from ncc_lab import Method, Subset, compare, device_mapping
+from ncc_lab import Method, Subset
 from tests.fixtures.coarsening import toy as kernels_on_devices  # noqa: F401
 from tests.rooms import CoarseningSamples, DeviceMappingSamples, Embedding, TrainingConfig, Vocabulary, read_module
 from tests.support.refuses import refuses
@@ -114,12 +114,6 @@ def test_grewe_features() -> None:
     counts = [[6, 1, 2, 1, 1, 0, 80, 64], [0, 0, 0, 3, 3, 0, 80, 64], [5, 0, 0, 0, 0, 0, 80, 64]]
     expected = [[10.0, 0.5, 32.0, 3.0], [0.0] * 4, [16.0, 0.0, 0.0, 0.0]]
     assert np.array_equal(grewe_features(np.array(counts, np.float64)), expected)
-
-
-@pytest.mark.parametrize(("platform", "accuracy"), [("amd", 73.4), ("nvidia", 72.9)])
-def test_grewe_as_published(published: Callable[[str], DeviceMappingSamples], platform: str, accuracy: float) -> None:
-    found = compare(device_mapping(published(platform)), [grewe()], ["published"])
-    assert 100 * found.value("Grewe et al.", "accuracy") == pytest.approx(accuracy, abs=4)
 
 
 def test_the_longest_token_comes_first_and_the_rest_is_spelt_or_unknown() -> None:

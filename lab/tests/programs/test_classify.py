@@ -8,11 +8,7 @@ import pytest
 from lab.tests.rooms import all_classifiers, class_terms, count_controls, frozen_methods, label_of, ngrams
 from ncc.errors import InputError
 from ncc_lab import Method, Subset, classification, compare, evaluate_classification, majority
-from tests.rooms import (
-    find_labelled_files,
-    load_embedding,
-    split_samples,
-)
+from tests.rooms import find_labelled_files, load_embedding, split_samples
 from tests.support.classifiers import SMALL
 from tests.support.refuses import refuses
 

@@ -4,12 +4,7 @@ from dataclasses import replace
 
 from lab.tests.rooms import measure_head
 from ncc.errors import AssetError, InputError
-from tests.rooms import (
-    CompileOptions,
-    find_labelled_files,
-    fit_classifier,
-    load_embedding,
-)
+from tests.rooms import CompileOptions, find_labelled_files, fit_classifier, load_embedding
 from tests.support.classifiers import SMALL
 from tests.support.refuses import refuses
 

@@ -8,15 +8,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import CompileError, InputError
-from tests.rooms import (
-    CachingCompiler,
-    CompileOptions,
-    CorpusFile,
-    Recipe,
-    Source,
-    build_corpus,
-    compile_source,
-)
+from tests.rooms import CachingCompiler, CompileOptions, CorpusFile, Recipe, Source, build_corpus, compile_source
 from tests.support.refuses import refuses
 
 TEXT = "int add(int a, int b) { return a + b; }\n"

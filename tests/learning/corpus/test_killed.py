@@ -13,10 +13,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import NccError, OutputError
-from tests.rooms import (
-    build_corpus,
-    load_recipe,
-)
+from tests.rooms import build_corpus, load_recipe
 from tests.rooms import corpus_build as building
 from tests.support.refuses import refuses
 

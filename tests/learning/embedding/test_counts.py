@@ -135,7 +135,14 @@ def test_corpora_of_different_abstractions_do_not_go_together(tmp_path):
         load_abstraction([folders[0], tmp_path / "c"])
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b'{"abstraction": {"max_struct_fields": "4"}}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"\xff\xfe", b'{"abstraction": 3}', b'{"abstraction": ' + b"[" * 100_000 + b"}"),
+        *(b'{"abstraction": {"max_struct_fields": %s}}' % value for value in (b'"4"', b"1.5")),
+        b'{"abstraction": {"keep_callees": []}}',
+    ],
+)
 def test_a_damaged_report_is_named(tmp_path, content):
     (tmp_path / "report.json").write_bytes(content)
     with refuses(AssetError, tmp_path / "report.json", "abstracted"):

@@ -72,8 +72,10 @@ def test_neighbours_of_what_backed_off_say_so(hand_made):
     far = hand_made.nearest("<%ID> = freeze i32 <%ID>", k=1)
     assert far.level == "opcode"
     assert "freeze i32 <%ID> is not in the vocabulary; it backed off (opcode) to <unknown>" in repr(far)
-    with refuses(InputError, "hello world"):
-        hand_made.nearest("hello world")
+    assert all(one.similarity <= 1 for one in load_embedding().nearest("ret void"))
+    for text in ("hello world", ""):
+        with refuses(InputError, text, "is not a statement"):
+            hand_made.nearest(text)
 
 
 def test_compose_gives_a_form_the_weighted_mean_of_what_is_under_it():

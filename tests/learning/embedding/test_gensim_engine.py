@@ -5,16 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ncc.errors import InputError
-from tests.rooms import (
-    EmbeddingConfig,
-    PairStream,
-    WeightedPairs,
-    skipgram_loss,
-    train_gensim,
-    train_skipgram,
-)
-from tests.support.refuses import refuses
+from tests.rooms import EmbeddingConfig, PairStream, WeightedPairs, skipgram_loss, train_gensim, train_skipgram
 
 WORDS = tuple(f"w{i}" for i in range(12))
 
@@ -81,9 +72,3 @@ def test_pairs_come_by_their_weight():
     statistic = ((found - expected) ** 2 / expected).sum()
     degrees = len(expected) - 1
     assert abs(statistic - degrees) < 4 * np.sqrt(2 * degrees)  # four standard deviations of chi-square
-
-
-def test_no_pairs_are_refused():
-    nothing = np.zeros(0, np.int32)
-    with refuses(InputError, "pairs"):
-        train_gensim(nothing, nothing, nothing.astype(np.int64), WORDS, _config())

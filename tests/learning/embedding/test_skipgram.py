@@ -5,21 +5,20 @@ import pytest
 
 from ncc.errors import InputError
 from tests.oracles.skipgram import dense_loss, entropy, pair_matrix
-from tests.rooms import EmbeddingConfig, WeightedPairs, skipgram_loss, train_skipgram
+from tests.rooms import EmbeddingConfig, WeightedPairs, skipgram_loss, train_gensim, train_skipgram
 from tests.support.refuses import refuses
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))  # each (opcode, type) once
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def _pairs(num_words: int = 30, density: float = 0.3, seed: int = 0) -> Pairs:
-    """Random counts, sorted by centre; words 7 and 8 have no pair."""
-    rng = np.random.default_rng(seed)
-    dense = rng.integers(1, 100, (num_words, num_words)) * (rng.random((num_words, num_words)) < density)
-    dense[[7, 8]] = dense[:, [7, 8]] = 0
-    center, context = np.nonzero(dense)
-    return center.astype(np.int32), context.astype(np.int32), dense[center, context].astype(np.int64)
+NUM_WORDS, DIM = 30, 8
+DENSE = np.random.default_rng(0).integers(1, 100, (NUM_WORDS, NUM_WORDS)) * (
+    np.random.default_rng(1).random((NUM_WORDS, NUM_WORDS)) < 0.3
+)
+DENSE[[7, 8]] = DENSE[:, [7, 8]] = 0  # two words have no pair
+CENTER, CONTEXT = (ends.astype(np.int32) for ends in np.nonzero(DENSE))
+COUNT = DENSE[CENTER, CONTEXT].astype(np.int64)
+PAIRS: Pairs = (CENTER, CONTEXT, COUNT)
 
 
 def _config(**values):
@@ -41,11 +40,11 @@ BOTH = pytest.mark.parametrize("subwords", [False, True], ids=["plain", "shared"
 @BOTH
 @pytest.mark.parametrize(("rows", "columns"), [(1, 30), (5, 7), (29, 1)])
 def test_the_size_of_a_block_does_not_matter(monkeypatch, rows, columns, subwords):
-    pairs, config = _pairs(), _config(subwords=subwords)
-    whole = train_skipgram(*pairs, WORDS, config)
+    config = _config(subwords=subwords)
+    whole = train_skipgram(*PAIRS, WORDS, config)
     monkeypatch.setattr("ncc.learning.embedding.skipgram.ROWS", rows)
     monkeypatch.setattr("ncc.learning.embedding.skipgram.COLUMNS", columns)
-    cut = train_skipgram(*pairs, WORDS, config)
+    cut = train_skipgram(*PAIRS, WORDS, config)
     assert cut.losses == pytest.approx(whole.losses, abs=1e-5)
     assert cut.loss == pytest.approx(whole.loss, abs=1e-5)
     assert cut.vectors == pytest.approx(whole.vectors, abs=2e-3)
@@ -73,9 +72,8 @@ def test_a_rare_word_ends_near_a_frequent_one_that_shares_its_parts():
 
 @BOTH
 def test_there_may_be_more_steps_than_words(subwords):
-    pairs = _pairs()
-    most = train_skipgram(*pairs, WORDS, _config(steps_per_epoch=28, subwords=subwords))  # one word a step
-    more = train_skipgram(*pairs, WORDS, _config(steps_per_epoch=1000, subwords=subwords))
+    most = train_skipgram(*PAIRS, WORDS, _config(steps_per_epoch=28, subwords=subwords))  # one word a step
+    more = train_skipgram(*PAIRS, WORDS, _config(steps_per_epoch=1000, subwords=subwords))
     assert np.array_equal(most.vectors, more.vectors)
     assert np.array_equal(most.losses, more.losses)
     assert np.isfinite(more.vectors).all()
@@ -93,30 +91,20 @@ def test_subsampling_thins_frequent_words_by_the_square_root_on_both_sides():
         assert pairs.weight == pytest.approx(weight / weight.sum())
 
 
-def test_no_pairs_are_refused():
+@pytest.mark.parametrize("train", [train_skipgram, train_gensim])
+def test_no_pairs_are_refused(train):
     nothing = np.zeros(0, np.int32)
     with refuses(InputError, "pairs"):
-        train_skipgram(nothing, nothing, nothing.astype(np.int64), WORDS, _config())
+        train(nothing, nothing, nothing.astype(np.int64), WORDS, _config())
 
 
 @pytest.mark.gpu  # needs a CUDA device
 @BOTH
 def test_a_gpu_gives_the_same_losses(subwords):
-    pairs, config = _pairs(), _config(subwords=subwords)
-    on_cpu, on_gpu = (train_skipgram(*pairs, WORDS, config, device=device) for device in ("cpu", "cuda"))
+    config = _config(subwords=subwords)
+    on_cpu, on_gpu = (train_skipgram(*PAIRS, WORDS, config, device=device) for device in ("cpu", "cuda"))
     assert on_gpu.losses == pytest.approx(on_cpu.losses, abs=5e-3)
     assert on_gpu.loss == pytest.approx(on_cpu.loss, abs=5e-3)
-
-
-# ---- beside a dense softmax, and autograd's gradient
-
-
-NUM_WORDS, DIM = 30, 8
-DENSE = np.random.default_rng(0).integers(1, 100, (NUM_WORDS, NUM_WORDS)) * (
-    np.random.default_rng(1).random((NUM_WORDS, NUM_WORDS)) < 0.3
-)
-CENTER, CONTEXT = (ends.astype(np.int32) for ends in np.nonzero(DENSE))
-COUNT = DENSE[CENTER, CONTEXT].astype(np.int64)
 
 
 @pytest.mark.parametrize("columns", [1, 11, 1000])
@@ -136,10 +124,10 @@ def test_the_loss_is_that_of_a_softmax_over_all_words(
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)  # of sums in float32
 
 
-@pytest.mark.parametrize("subwords", [False, True])
+@BOTH
 def test_the_loss_of_a_training_is_that_of_its_vectors(subwords: bool) -> None:
     config = EmbeddingConfig(dim=DIM, epochs=3, steps_per_epoch=4, subsample=0, subwords=subwords)
-    result = train_skipgram(CENTER, CONTEXT, COUNT, WORDS, config)
+    result = train_skipgram(*PAIRS, WORDS, config)
     shares = pair_matrix(CENTER, CONTEXT, COUNT.astype(float), NUM_WORDS)
     assert result.loss == pytest.approx(dense_loss(shares, result.vectors, result.contexts)[0], abs=1e-5)
     assert result.entropy == pytest.approx(entropy(shares))
@@ -153,7 +141,7 @@ def test_training_ends_where_autograd_finds_no_slope() -> None:
         config = EmbeddingConfig(
             dim=4, epochs=epochs, steps_per_epoch=1, subsample=0, subwords=False, learning_rate=0.05
         )
-        result = train_skipgram(CENTER, CONTEXT, COUNT, WORDS, config)
+        result = train_skipgram(*PAIRS, WORDS, config)
         _, by_vectors, by_contexts = dense_loss(shares, result.vectors, result.contexts)
         slopes.append(np.abs(by_vectors).max() + np.abs(by_contexts).max())
     assert slopes[1] < 0.1 * slopes[0]  # 0.05 of it was seen, and less with more epochs

@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.rooms import (
-    EncoderConfig,
-    EncoderNetwork,
-    HeadConfig,
-    SequenceData,
-    Sequences,
-    network_outputs,
-)
+from tests.rooms import EncoderConfig, EncoderNetwork, HeadConfig, SequenceData, Sequences, network_outputs
 
 
 def _words(*lengths: int) -> list[np.ndarray]:

@@ -7,14 +7,7 @@ import pytest
 from scipy.special import softmax
 
 from ncc.errors import AssetError
-from tests.rooms import (
-    calibrate,
-    encoded_programs,
-    fit_classifier,
-    fit_network,
-    load_embedding,
-    probabilities,
-)
+from tests.rooms import calibrate, encoded_programs, fit_classifier, fit_network, load_embedding, probabilities
 from tests.support.classifiers import SMALL
 from tests.support.refuses import refuses
 
