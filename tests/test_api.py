@@ -28,8 +28,8 @@ def test_a_path_a_string_text_and_bytes_are_the_same_code(tree):
     path = IR / "tree.clang22.ll"
     for source in (str(path), path.read_text(), path.read_bytes()):
         assert np.array_equal(ncc.embed(source).statements, tree.statements)
-    source = SOURCES / "dot.c"
-    assert np.array_equal(ncc.embed(source.read_bytes(), language="c").statements, ncc.embed(source).statements)
+    program = SOURCES / "dot.c"
+    assert np.array_equal(ncc.embed(program.read_bytes(), language="c").statements, ncc.embed(program).statements)
 
 
 def test_a_line_of_code_is_text_where_its_language_is_named(tmp_path, monkeypatch):
