@@ -145,8 +145,9 @@ class SharedTexts(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Replaces a docstring that was read from the source."""
-        if obj.docstring and obj.path.startswith("ncc.verbs.") and obj.name in ncc.__all__:
-            obj.docstring.value = inspect.getdoc(getattr(ncc, obj.name)) or ""
+        module = ncc_lab if obj.path.startswith("ncc_lab.") else ncc
+        if obj.docstring and ".verbs." in obj.path and obj.name in module.__all__:
+            obj.docstring.value = inspect.getdoc(getattr(module, obj.name)) or ""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
