@@ -37,7 +37,7 @@ from ncc.kernels.host.values import SIZES, Scope, Value, Values, is_number
 from ncc.kernels.instructions import split_fields
 from ncc.kernels.launch import Launch, argument_names, argument_types, converted
 from ncc.kernels.reading import Source, split_kernel_name
-from ncc.system.files.text import demangle, format_si_bytes
+from ncc.system.files.text import demangle, format_bytes
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class HostLaunch:
     def assumptions(self, names: Sequence[str]) -> tuple[str, ...]:
         """Describe what is read here for arguments of these names, with the files and lines that it rests on."""
         amounts = {index: f" = {value:,.6g}" for index, value in self.values.items()}
-        amounts |= {index: f": {format_si_bytes(num_bytes)}" for index, num_bytes in self.buffers.items()}
+        amounts |= {index: f": {format_bytes(num_bytes, 1000)}" for index, num_bytes in self.buffers.items()}
         sizes = [("grid", self.grid), ("block", self.block)]
         read = [f"{name} = {size} ({self.origins[name]})" for name, size in sizes if name in self.origins]
         return (

@@ -14,7 +14,7 @@ from typing import Any, cast
 from ncc.errors import InputError, OutputError
 from ncc.system.files.pages import explorer_page, pack
 from ncc.system.files.summaries import Summary
-from ncc.system.files.text import format_si_bytes
+from ncc.system.files.text import format_bytes
 from ncc.system.files.writing import check_folder, folder_lock, write_output
 from ncc.verbs.explore.facts import Explorer
 
@@ -60,7 +60,7 @@ def export(explorer: Explorer, folder: Path, progress: Callable[[str], None] | N
         )
     return Summary(
         verdict=f"{num_functions:,} functions",
-        interval=format_si_bytes(size + len(page)),
+        interval=format_bytes(size + len(page), 1000),
         subject=str(folder / "index.html"),
     )
 
