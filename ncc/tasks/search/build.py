@@ -23,7 +23,7 @@ from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_e
 from ncc.system.files.reading import STDIN, InputFile, read_input
 from ncc.system.files.writing import folder_lock, write_atomically
 from ncc.system.workers.pool import Batch, Pool
-from ncc.tasks.search.index import IndexReport, function_columns, read_source
+from ncc.tasks.search.index import IndexReport, functions_of, read_source
 from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, content_hash, writing
 
 SHARD_FILES = 32
@@ -61,7 +61,7 @@ class _Shard(Batch):
         """Return the functions of a file."""
         pooler = _pooler(self.pooling, self.embedding, self.encoder)
         module = load_module(item, options=replace(self.options, debug_lines=True), abstraction=pooler.abstraction)
-        functions = [Function(*row) for row in zip(*function_columns(module).values(), strict=True)]
+        functions = functions_of(module)
         vectors = l2_normalize(pooler.vectors(module, range(module.num_functions))).astype("<f2")
         hashes = {}
         for source in {"", *(function.source for function in functions)}:

@@ -60,14 +60,13 @@ class Calibration:
         ):
             raise InputError("rates of a calibration are outside 0 to 1")
 
-    def copy_rate_curve(self, num_functions: int, copies_per_function: float = COPIES_PER_FUNCTION) -> Floats:
+    def copy_rate_curve(self, num_functions: int) -> Floats:
         """Compute the fraction of copies among pairs with at least each similarity of the grid.
 
         Args:
             num_functions: Size of the code base, counted as at least `MIN_POOL_SIZE`.
-            copies_per_function: Average number of copies per function.
         """
-        true = copies_per_function * np.array(self.true_positive_rate)
+        true = COPIES_PER_FUNCTION * np.array(self.true_positive_rate)
         false = (max(num_functions, MIN_POOL_SIZE) - 1) * np.array(self.false_positive_rate)
         return np.maximum.accumulate(true / np.maximum(true + false, 1e-300))
 

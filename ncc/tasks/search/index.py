@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.tables import data_frame
 from ncc.system.files.text import align_columns, demangle
 from ncc.tasks.search.calibration import Calibration, load_calibration, shipped_calibration
-from ncc.tasks.search.store import Store
+from ncc.tasks.search.store import Function, Store
 
 if TYPE_CHECKING:
     import pandas
@@ -80,6 +80,12 @@ class IndexedFunction:
     copy_rate: float | None = None
     folder: str | None = field(default=None, repr=False)
     hash: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, function: Function, **about: Any) -> Self:
+        """Add what is known of a function beside what an index stores."""
+        fields: dict[str, Any] = function._asdict()
+        return cls(function=fields.pop("name"), **fields, **about)
 
     @property
     def demangled(self) -> str:
@@ -236,15 +242,14 @@ class Index(Summarized):
 
     def function_at(self, row: int, similarity: float = 1.0) -> IndexedFunction:
         """The function of a row."""
-        fields, file = self.store.function(row)._asdict(), self.store.file_of(row)
-        return IndexedFunction(
+        function, file = self.store.function(row), self.store.file_of(row)
+        return IndexedFunction.of(
+            function,
             file=file.path,
-            function=fields.pop("name"),
             folder=file.folder,
-            hash=file.hashes.get(fields["source"], ""),
+            hash=file.hashes.get(function.source, ""),
             similarity=similarity,
             copy_rate=self.calibration.copy_rate(similarity, len(self)) if self.calibration else None,
-            **fields,
         )
 
     def search(
@@ -289,21 +294,15 @@ class Index(Summarized):
         if isinstance(query, np.ndarray):
             if query.shape != (self.store.card.dim,):
                 raise InputError(f"a vector of shape {query.shape}; the index has {self.store.card.dim} dimensions")
-            asked = IndexedFunction(
-                file="", function="<vector>", source="", first_line=0, last_line=0, num_statements=0
-            )
-            return [asked], l2_normalize(query[None, :].astype(np.float32))
+            asked = Function("<vector>", source="", first_line=0, last_line=0, num_statements=0)
+            return [IndexedFunction.of(asked, file="")], l2_normalize(query[None, :].astype(np.float32))
         options = replace(options or CompileOptions(), debug_lines=True)
         module = load_module(query, options=options, abstraction=self.pooler.abstraction)
         module.check_functions()
         functions = range(module.num_functions) if function is None else find_functions(module, function)
-        columns = function_columns(module)
-        columns["function"] = columns.pop("name")
-        folder = query.folder if isinstance(query, InputFile) else None
-        queries = [
-            IndexedFunction(file=module.name, folder=folder, **{name: values[row] for name, values in columns.items()})
-            for row in functions
-        ]
+        about = {"file": module.name, "folder": query.folder if isinstance(query, InputFile) else None}
+        every = functions_of(module)
+        queries = [IndexedFunction.of(every[row], **about) for row in functions]
         return queries, l2_normalize(self.pooler.vectors(module, functions))
 
     def duplicates(
@@ -378,13 +377,10 @@ def read_source(path: str, source: str, folder: str | None) -> bytes:
     return read_input(InputFile(str(named), folder), is_regular=True)
 
 
-def function_columns(module: Module) -> dict[str, list[Any]]:
-    """Name, source, lines and size of each function of a module."""
-    locations = function_locations(module)
-    return {
-        "name": list(module.function_names),
-        "source": [location.file for location in locations],
-        "first_line": [location.first_line for location in locations],
-        "last_line": [location.last_line for location in locations],
-        "num_statements": np.diff(module.function_start).tolist(),
-    }
+def functions_of(module: Module) -> list[Function]:
+    """The functions of a module."""
+    places = [(place.file, place.first_line, place.last_line) for place in function_locations(module)]
+    sizes = np.diff(module.function_start).tolist()
+    return [
+        Function(name, *place, size) for name, place, size in zip(module.function_names, places, sizes, strict=True)
+    ]

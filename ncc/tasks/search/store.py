@@ -26,7 +26,7 @@ from ncc.system.files.writing import open_atomically, write_atomically
 FORMAT_VERSION = 2
 _ENDS = 1 << 20
 """Bytes at either end of a file of which the card has a hash."""
-_FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE = (
+_NAMES = _FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE = (
     "functions-{}.rows", "text-{}.utf8", "vectors-{}.f16", "files-{}.json",
 )  # fmt: skip
 _MAX_PRODUCTS = 1 << 26
@@ -67,23 +67,14 @@ class Function(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A file as it is stored.
-
-    Attributes:
-        path: Its path.
-        folder: Folder that it was found in; None if the user named the file itself.
-        fingerprint: Hash of the file and of how it was read.
-        num_functions: Number of its functions.
-        error: Why it could not be read.
-        hashes: `content_hash` of each source that its functions name, and of the file itself as "".
-    """
+    """A file as it is stored."""
 
     path: str
-    folder: str | None
-    fingerprint: str
+    folder: str | None  # that it was found in; None if the user named the file itself
+    fingerprint: str  # hash of the file and of how it was read
     num_functions: int
-    error: str | None
-    hashes: dict[str, str]
+    error: str | None  # why it could not be read
+    hashes: dict[str, str]  # `content_hash` of each source that its functions name, and of the file itself as ""
 
 
 def content_hash(content: bytes) -> str:
@@ -127,9 +118,7 @@ class Writer:
 @contextmanager
 def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
     """Write a generation, which is the index once all is done, and remove what was the index before."""
-    *arrays, table = [
-        folder / name.format(card.generation) for name in (_FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE)
-    ]
+    *arrays, table = [folder / name.format(card.generation) for name in _NAMES]
     with ExitStack() as stack:
         writer = Writer(*(stack.enter_context(open_atomically(path)) for path in arrays))
         yield writer
@@ -162,8 +151,8 @@ class Store:
             card = convert({name: value for name, value in about.items() if name != "format_version"}, IndexCard)
         except (ValueError, ValidationError) as error:
             raise AssetError(f"{folder / 'index.json'}: is damaged ({error})") from error
-        names = (_FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE)
-        if card.dim < 1 or card.num_functions < 0 or {*card.files} != {name.format(card.generation) for name in names}:
+        names = {name.format(card.generation) for name in _NAMES}
+        if card.dim < 1 or card.num_functions < 0 or card.files.keys() != names:
             raise AssetError(f"{folder / 'index.json'}: is damaged")
         for name, (size, ends) in card.files.items():
             path = folder / name
