@@ -59,7 +59,7 @@ def _save_head(
     return head
 
 
-@verb(show=lambda report: Answer(text=report.to_text()), resumes=True)
+@verb(show=lambda report: Answer(text=[report.summary()]), resumes=True)
 def build_corpus(
     recipe: "Recipe | PathLike",
     output: PathLike,
@@ -68,8 +68,6 @@ def build_corpus(
     ir: PathLike | None = None,
     options: CompilingCorpora | None = None,
     progress: Callable[[str], None] | None = None,
-    file_seconds: Annotated[float, IN_PYTHON] = 300.0,
-    memory_bytes: Annotated[int, IN_PYTHON] | None = None,
 ) -> "CorpusReport":
     """Compile, read and count every file of a recipe. Run again to resume.
 
@@ -80,9 +78,6 @@ def build_corpus(
         ir: Folder to cache compiled IR in, for later builds of the same files with the same options. Changes to headers
             go unnoticed.
         options: Header paths, macros, flags and compilation database for all sources; the recipe sets the others.
-        file_seconds: Time limit per file in seconds, not counting compilation.
-        memory_bytes: Memory limit per worker; default: NCC_MEMORY_GB, or an equal part of the machine's memory, at
-            least 4 GiB.
 
     Returns:
         Numbers of files, lines, statements and pairs, and the files that failed.
@@ -99,12 +94,12 @@ def build_corpus(
 
     folder = Path(output).absolute()  # workers may stand in another folder
     ir_folder = Path(ir).absolute() if ir else None
-    check_positive(jobs=jobs, file_seconds=file_seconds, memory_bytes=memory_bytes)
+    check_positive(jobs=jobs)
     check_folder(folder, ir_folder)
     recipe = load_recipe(recipe) if isinstance(recipe, str | os.PathLike) else recipe
     recipe = recipe.compiled_with(options) if options else recipe
-    pool = Pool(jobs or os.cpu_count() or 1, memory_bytes, file_seconds)
-    return count_recipe(recipe, folder, CachingCompiler(folder / "headers", ir_folder), pool, progress)
+    compiler = CachingCompiler(folder / "headers", ir_folder)
+    return count_recipe(recipe, folder, compiler, Pool(jobs or os.cpu_count() or 1), progress)
 
 
 @verb(show=card_answer)

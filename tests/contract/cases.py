@@ -61,7 +61,7 @@ OPTIONS = {
 
 NOT_TYPED = {
     *("source", "sources", "inputs", "folder", "corpora", "recipe", "kernels", "programs", "table", "tables"),
-    *("options", "progress", "card", "file_seconds", "memory_bytes"),
+    *("options", "progress", "card"),
 }
 """Parameters that are arguments of a command, are many options of it, or are for programs alone."""
 
@@ -349,9 +349,7 @@ OTHERS = (
     Case(
         "build_corpus", "corpus build", inputs=("@folder/functions", "@out"), settings={"jobs": 1},
         changes={"recipe": ("@folder/functions", "@programs"), "options": (None, LONG)},
-        refuses={
-            **NO_OUTPUT, **JOBS, "recipe": (NOWHERE,), "file_seconds": (0,), "memory_bytes": (0,),
-        },
+        refuses={**NO_OUTPUT, **JOBS, "recipe": (NOWHERE,)},
         same={"ir": "@out_too", "progress": "@progress"},
     ),
     Case(

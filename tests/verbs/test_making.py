@@ -18,12 +18,13 @@ def test_a_corpus_is_summed_up_and_not_built_twice(code, tmp_path):
     again = run_here(*words)
     assert (again.code, again.err) == (0, "")  # nothing was left to do
     counts = ncc.load_counts(tmp_path / "corpus")
-    head, row, distinct, pairs, *_, failures = again.out.splitlines()
-    assert head.split() == ["source", "files", "IR", "lines", "statements"]
-    assert row.split() == ["code", "6", str(counts.num_lines), str(counts.statements.sum())]
-    assert distinct == f"{len(counts.texts)} distinct statements"
-    assert pairs == f"{counts.matrix.sum()} pairs within 2 hop(s)"
-    assert failures == "0 files failed: see report.json"
+    summary, head, row, distinct, pairs = (line.split() for line in again.out.splitlines())
+    sizes = f"{counts.num_lines:,}", f"{counts.statements.sum():,}"
+    assert summary == ["6", "files", sizes[1], "statements", "0", "failed"]
+    assert head == ["sources", "source", "files", "IR", "lines", "statements"]
+    assert row == ["code", "6", *sizes]
+    assert distinct == ["counts", f"{len(counts.texts):,}", "distinct", "statements"]
+    assert pairs[:2] == [f"{counts.matrix.sum():,}", "pairs"]
 
 
 def test_a_recipe_is_counted_again_from_the_ir_that_was_kept(tmp_path, monkeypatch):
@@ -36,7 +37,7 @@ def test_a_recipe_is_counted_again_from_the_ir_that_was_kept(tmp_path, monkeypat
     recipe.write_text(f"abstraction = 'paper'\nwidths = [3]\nmax_degree = 50\n{text}")
     monkeypatch.setenv("NCC_CLANG", "/bin/false")
     second = run_here("corpus", "build", recipe, "-o", tmp_path / "paper", *words)
-    assert second.out.endswith("0 files failed: see report.json\n")
+    assert second.code == 0
     assert load_abstraction([tmp_path / "paper"]) == Abstraction.paper()
     assert load_abstraction([tmp_path / "usual"]) == Abstraction()
     assert [path.name for path in sorted((tmp_path / "usual").glob("width-*"))] == ["width-1", "width-2"]

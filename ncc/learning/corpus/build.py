@@ -6,7 +6,6 @@ batches that are missing and adds all shards up.
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -22,7 +21,7 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.corpus.recipe import CorpusFile, Recipe, find_files
 from ncc.learning.embedding.counts import CountsBuilder, save_counts, sum_counts, width_folder
 from ncc.learning.programs.ir_cache import CachingCompiler
-from ncc.system.files.pages import html_table
+from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.text import align_columns
 from ncc.system.files.writing import folder_lock, write_atomically
 from ncc.system.workers.pool import Batch, Pool
@@ -30,12 +29,9 @@ from ncc.system.workers.pool import Batch, Pool
 BATCH_FILES = 64
 """Files of a shard: what a killed worker loses at most."""
 
-_STEPS = ("compile", "read", "count")
-_HEADING = ("source", "files", "IR lines", "statements")
-
 
 @dataclass(frozen=True)
-class CorpusReport:
+class CorpusReport(Summarized):
     """Numbers of a recipe's files, lines and statements, and its failures."""
 
     files: dict[str, int] = field(default_factory=dict)  # read, per source
@@ -43,12 +39,11 @@ class CorpusReport:
     statements: dict[str, int] = field(default_factory=dict)  # per source
     pairs: dict[int, int] = field(default_factory=dict)  # ordered pairs of statements, per context width
     num_distinct: int = 0  # statements
-    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_STEPS, 0.0))  # summed over the workers
     failures: dict[str, str] = field(default_factory=dict)  # path → reason
 
     def add(self, other: "CorpusReport") -> None:
         """Add the report of other files, except pairs and distinct statements."""
-        for name in ("files", "lines", "statements", "seconds"):
+        for name in ("files", "lines", "statements"):
             total = getattr(self, name)
             for key, value in getattr(other, name).items():
                 total[key] = total.get(key, 0) + value
@@ -58,22 +53,21 @@ class CorpusReport:
         files, statements = sum(self.files.values()), sum(self.statements.values())
         return f"CorpusReport({files} files, {statements} statements, {len(self.failures)} failures)"
 
-    def _repr_html_(self) -> str:
-        return html_table(repr(self), _HEADING, self._rows())
-
-    def to_text(self) -> str:
-        """Format a table with a row per source, and the sums."""
-        lines = [*align_columns([_HEADING, *self._rows()]), f"{self.num_distinct} distinct statements"]
-        lines += [f"{pairs} pairs within {width} hop(s)" for width, pairs in self.pairs.items()]
-        if counting := sum(self.seconds.get(step, 0.0) for step in ("read", "count")):
-            speed = sum(self.lines.values()) / counting
-            lines.append(f"{speed:,.0f} IR lines/s a core read and counted; seconds: {self.seconds}")
-        return "\n".join([*lines, f"{len(self.failures)} files failed: see report.json"])
-
-    def _rows(self) -> list[tuple[str, ...]]:
+    def summary(self) -> Summary:
+        """Return the sums, and the numbers of each source."""
         columns = self.files, self.lines, self.statements
-        rows = [(source, *(str(column[source]) for column in columns)) for source in self.files]
-        return rows if len(rows) <= 1 else [*rows, ("together", *(str(sum(column.values())) for column in columns))]
+        rows = [(source, *(f"{column[source]:,}" for column in columns)) for source in self.files]
+        pairs = [f"{count:,} pairs within {width} hop(s)" for width, count in self.pairs.items()]
+        return Summary(
+            verdict=f"{sum(self.files.values()):,} files",
+            interval=f"{sum(self.statements.values()):,} statements",
+            confidence=f"{len(self.failures):,} failed",
+            details=[
+                ("sources", align_columns([("source", "files", "IR lines", "statements"), *rows])),
+                ("counts", [f"{self.num_distinct:,} distinct statements", *pairs]),
+                ("failed", "see report.json" if self.failures else ""),
+            ],
+        )
 
 
 @dataclass(frozen=True)
@@ -90,12 +84,8 @@ class _Shard(Batch):
 
     def read(self, item: CorpusFile) -> CorpusReport:
         """Add one file's counts; one that fails adds nothing."""
-        times = [time.perf_counter()]
-        ir = self.compiler.ir_of(item)
-        times.append(time.perf_counter())
-        module = read_module(ir, name=item.path, abstraction=self.recipe.abstraction)
+        module = read_module(self.compiler.ir_of(item), name=item.path, abstraction=self.recipe.abstraction)
         graph = build_xfg(module)
-        times.append(time.perf_counter())
         statements = np.bincount(module.text_id, minlength=len(module.texts)).astype(np.int64)
         contexts = [
             count_contexts(graph, module.text_id, width, max_degree=self.recipe.max_degree) for width in self.builders
@@ -103,12 +93,10 @@ class _Shard(Batch):
         for builder, pairs in zip(self.builders.values(), contexts, strict=True):
             columns = (pairs.center, pairs.context, pairs.count)
             builder.add(module.texts, statements, columns, num_lines=module.num_lines)
-        times.append(time.perf_counter())
         return CorpusReport(
             files={item.source: 1},
             lines={item.source: module.num_lines},
             statements={item.source: module.num_statements},
-            seconds=dict(zip(_STEPS, np.diff(times).tolist(), strict=True)),
         )
 
     def write(self, outcomes: Sequence[tuple[CorpusReport | None, str | None]]) -> None:
@@ -177,8 +165,7 @@ def _merge(folder: Path, recipe: Recipe, shards: Sequence[_Shard]) -> CorpusRepo
         counts = sum_counts(width_folder(shard.file.parent, width) for shard in shards)
         save_counts(counts, width_folder(folder, width))
         report.pairs[width], num_distinct = int(counts.matrix.sum()), len(counts.texts)
-    seconds = {step: round(seconds, 1) for step, seconds in report.seconds.items()}
-    report = replace(report, num_distinct=num_distinct, seconds=seconds)
+    report = replace(report, num_distinct=num_distinct)
     summary = {"recipe": recipe.name, "abstraction": asdict(recipe.abstraction)} | asdict(report)
     write_atomically(folder / "report.json", json.dumps(summary, indent=1).encode())
     return report
