@@ -21,6 +21,11 @@ def offsets(lengths: Sequence[int] | NDArray[Any]) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
+def positions(start: Ints, length: Ints) -> Ints:
+    """Indices of the items of n parts, one part after the other, by the (n,) start and length of each."""
+    return np.repeat(start - offsets(length)[:-1], length) + np.arange(length.sum())
+
+
 class Rows:
     """A dataclass whose arrays have a row for each of the same things; what else it holds is of all of them."""
 

@@ -3,19 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = [
-    "AssetError",
-    "CompileError",
-    "DataError",
-    "IRError",
-    "InputError",
-    "InputFileError",
-    "MissingExtraError",
-    "NccError",
-    "OutputError",
-    "UnknownNameError",
-]
-
 _EXTRAS = {
     **dict.fromkeys(("gensim", "scipy", "sklearn", "torch"), "train"),
     **dict.fromkeys(("pandas", "pyarrow"), "tables"),

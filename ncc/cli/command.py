@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 
@@ -59,8 +59,9 @@ class _Parameter:
         variable = self.key.replace(".", "__")
         text = self.text or words.help
         if (self.is_positional and not words.option) or words.metavar[:1] == "[":
-            settings["nargs"] = -1 if is_many else 1
-            return _Argument([variable], help=text, **settings)
+            metavar = (settings["metavar"] or variable).strip("[]")
+            settings |= {"nargs": -1 if is_many else 1, "metavar": metavar if settings["required"] else f"[{metavar}]"}
+            return click.Argument([variable], help=text, **settings)
         names = words.option or (f"--{name.replace('_', '-')}",)
         if kind is bool:
             del settings["metavar"], settings["type"]
@@ -70,16 +71,6 @@ class _Parameter:
         settings |= {"nargs": length} if length > 1 else {"multiple": is_many}
         shows_default = self.default not in (None, False, (), "") and not settings["required"]
         return click.Option([*names, variable], help=text, show_default=shows_default, **settings)
-
-
-def _fields(kind: type) -> tuple[dict[str, Any], dict[str, str]]:
-    """Types and texts of the fields of a dataclass, inherited ones among them."""
-    types: dict[str, Any] = {}
-    texts: dict[str, str] = {}
-    for base in reversed(kind.__mro__[:-1]):
-        types |= inspect.get_annotations(base)
-        texts |= read_docstring(base)[1]
-    return types, texts
 
 
 def _items(kind: Any) -> tuple[bool, int, Any]:
@@ -122,21 +113,13 @@ class _Parsed(click.ParamType[Any]):
             raise InputError(f"{param.opts[0]}: {error}" if param else str(error)) from error
 
 
-class _Argument(click.Argument):
-    """An argument that help shows by its metavar."""
-
-    def make_metavar(self, ctx: click.Context) -> str:  # noqa: ARG002
-        """Its name, in brackets if it may be left out."""
-        metavar = (self.metavar or str(self.name)).strip("[]")
-        return metavar if self.required else f"[{metavar}]"
-
-
 class _Command(click.Command):
     """A command whose help shows the compiler's options apart from its own."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in two sections."""
-        own, compiling = [], []
+        own: list[tuple[str, str]] = []
+        compiling: list[tuple[str, str]] = []
         for parameter in self.params:
             row = parameter.get_help_record(ctx)
             if row and isinstance(parameter, click.Option):
@@ -195,7 +178,10 @@ def _parameters(command: Command, texts: dict[str, str]) -> tuple[list[_Paramete
         parts = words.fields or (dict.fromkeys(each.name for each in fields(kind)) if is_dataclass(kind) else {})
         if words.is_option and parts:
             configs[name] = kind
-            (types, field_texts), defaults = _fields(kind), parameter.default or kind()
+            types, defaults = get_type_hints(kind, include_extras=True), parameter.default or kind()
+            field_texts = {
+                name: text for base in reversed(kind.__mro__) for name, text in read_docstring(base)[1].items()
+            }
             found += [
                 _Parameter(f"{name}.{part}", types[part], getattr(defaults, part), field_texts[part], words=how)
                 for part, how in parts.items()

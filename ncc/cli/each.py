@@ -76,21 +76,17 @@ def answer_each(
 
 
 def _work_on(item: "Input", place: str, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the answer for an input, and its fields of warnings: their text, and skipped functions with reasons."""
     from ncc.system.workers.failures import Warnings
 
     if item.error:
         raise NccError(item.error)
     with Warnings() as warnings, naming_extras():
         answer = load_command(place).answer(item.source, options)
-    return answer, _warning_fields(warnings)
-
-
-def _warning_fields(warnings: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Fields of an answer: text of warnings, and skipped functions with reasons."""
-    if not warnings:
-        return {}
-    skipped = {name: reason for functions in warnings.values() for name, reason in functions.items()}
-    return {"warning": "\n  ".join(warnings)} | ({"skipped_functions": skipped} if skipped else {})
+    fields: dict[str, Any] = {"warning": "\n  ".join(warnings)} if warnings else {}
+    if skipped := {name: reason for functions in warnings.values() for name, reason in functions.items()}:
+        fields["skipped_functions"] = skipped
+    return answer, fields
 
 
 @contextmanager

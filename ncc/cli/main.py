@@ -77,13 +77,7 @@ _VERSION = eager_option("--version", "Show the version and exit.", lambda _: f"n
 
 
 class VerbGroup(click.Group):
-    """Commands that are imported on first use.
-
-    Args:
-        name: Name of the group.
-        verbs: Where the `Command` of each name is defined.
-        about: Help of the group.
-    """
+    """Commands that are imported on first use, each from the place where its `Command` is defined."""
 
     def __init__(self, name: str, verbs: dict[str, str], about: str) -> None:
         super().__init__(name, help=about, params=[help_option()], add_help_option=False)

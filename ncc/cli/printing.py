@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -153,18 +153,11 @@ def give_up_output() -> None:
 def _open_missing() -> None:
     """Open streams that the parent process closed, for which Python has None."""
     # in this order: files that are opened later must not get the numbers of these
-    if sys.stdin is None:
-        sys.stdin = _open_nowhere(0, "r")
-    if sys.stdout is None:
-        sys.stdout = _open_nowhere(1, "w")
-    if sys.stderr is None:
-        sys.stderr = _open_nowhere(2, "w")
-
-
-def _open_nowhere(number: int, mode: str) -> TextIO:
-    opened = os.open(os.devnull, os.O_RDWR)
-    if opened != number:
-        os.dup2(opened, number)
-        os.close(opened)
-    os.set_inheritable(number, True)
-    return cast(TextIO, os.fdopen(number, mode, closefd=False))
+    for number, (name, mode) in enumerate([("stdin", "r"), ("stdout", "w"), ("stderr", "w")]):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))

@@ -18,6 +18,10 @@ def info_command() -> Answer:
     from ncc.system.sandbox.confine import describe_confinement
     from ncc.tasks.devices.prediction import MACHINES
 
+    try:
+        devices = ", ".join(device.name for device in ncc.list_devices())
+    except ncc.NccError as error:
+        devices = f"none: {error}".partition(";")[0]
     embedding, encoder = ncc.load_embedding(), ncc.load_encoder()
     coarsening, classifier = ncc.load_coarsening_head(), ncc.load_classifier()
     facts = {
@@ -39,7 +43,7 @@ def info_command() -> Answer:
         ("compiler", facts["compiler"]),
         ("confinement", facts["confinement"]),
         ("reads", " ".join(facts["reads"])),
-        ("devices here", _device_names()),
+        ("devices here", devices),
         ("embedding", f"{len(embedding.vocabulary):,} statements, {embedding.dim}-d"),
         ("encoder", f"{encoder.dim}-d"),
         (
@@ -53,15 +57,6 @@ def info_command() -> Answer:
         ("data", facts["data_folder"]),
     ]
     return Answer(text=Rows(rows), json=facts)
-
-
-def _device_names() -> str:
-    import ncc
-
-    try:
-        return ", ".join(device.name for device in ncc.list_devices())
-    except ncc.NccError as error:
-        return f"none: {error}".partition(";")[0]
 
 
 @command(compiles=False)

@@ -87,10 +87,15 @@ class Neighbors(list[Neighbor]):
 class Embedding(Shareable):
     """Vectors of statements.
 
-    Attributes:
+    Args:
         vocabulary: The words.
-        abstraction: Rules for abstracting statements before lookup.
+        vectors: (num_words, dim) float32 rows of length 1; or float16, as files have them, which are scaled to that
+            length when they are first asked for.
+        abstraction: Rules for abstracting statements before lookup; default: as ncc does.
         card: Model card: corpus, command, configuration and scores.
+
+    Raises:
+        InputError: Vectors and words do not fit together.
     """
 
     _noun = "embedding"
@@ -102,18 +107,7 @@ class Embedding(Shareable):
         abstraction: Abstraction | None = None,
         card: dict[str, Any] | None = None,
     ) -> None:
-        """Check that there is one finite vector for each word.
-
-        Args:
-            vocabulary: The words.
-            vectors: (num_words, dim) float32 rows of length 1; or float16, as files have them, which are scaled to that
-                length when they are first asked for.
-            abstraction: How statements must be abstracted to be looked up; default as ncc does.
-            card: Model card.
-
-        Raises:
-            InputError: Vectors and words do not fit together.
-        """
+        """Check that there is one finite vector for each word."""
         if vectors.ndim != 2 or len(vectors) != len(vocabulary) or not vectors.shape[1]:
             raise InputError(f"vectors of shape {vectors.shape} for {len(vocabulary)} words")
         if vectors.dtype == np.float16:  # exponents of ones, five times as fast

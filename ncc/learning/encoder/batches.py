@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ncc.arrays import Floats, Floats32, Ints, Ints32, offsets
+from ncc.arrays import Floats, Floats32, Ints, Ints32, offsets, positions
 from ncc.learning.embedding.embedding import Embedding
 from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.encoder.network_numpy import MAX_LENGTH
@@ -78,10 +78,9 @@ class Sequences:
 
     def rows_read(self, rows: Ints) -> tuple[Ints, Ints]:
         """Distinct words of some sequences, and their distinct literals."""
-        spans = list(zip(self.start[rows], self.start[rows] + self.lengths[rows], strict=True))
-        words = [self.word[start:end] for start, end in spans]
-        literals = [self.literal[self.literal_start[start] : self.literal_start[end]] for start, end in spans]
-        return np.unique(np.concatenate(words)), np.unique(np.concatenate(literals))
+        words = positions(self.start[rows], self.lengths[rows])
+        literals = positions(self.literal_start[words], np.diff(self.literal_start)[words])
+        return np.unique(self.word[words]), np.unique(self.literal[literals])
 
     def batch(self, rows: Ints, auxiliary: Floats32 | None = None, owner: Ints | None = None) -> SequenceBatch:
         """Some sequences side by side; without an owner each is a sample, without auxiliary numbers there are none."""
@@ -89,10 +88,9 @@ class Sequences:
         time = np.arange(lengths.max())
         inside = time < lengths[:, None]
         position = np.where(inside, self.start[rows][:, None] + time, 0)
-        first = self.literal_start[position].ravel()
         counts = np.where(inside, self.literal_start[position + 1] - self.literal_start[position], 0).ravel()
         literal_start = np.cumsum(counts) - counts
-        literals = self.literal[np.repeat(first - literal_start, counts) + np.arange(counts.sum())]
+        literals = self.literal[positions(self.literal_start[position].ravel(), counts)]
         words = np.where(inside, self.word[position], 0).astype(np.int64)
         owner = np.arange(len(rows)) if owner is None else owner
         auxiliary = np.zeros((len(owner), 0), np.float32) if auxiliary is None else auxiliary

@@ -117,7 +117,7 @@ class Pooler:
         means = [table[part].mean(axis=0, dtype=np.float64) for part in parts]
         return np.array(means, np.float32).reshape(-1, self.dim)
 
-    def _encoded(self, encoder: LinearEncoder, module: Module, functions: Functions) -> Floats32:
+    def _encoded(self, encoder: LinearEncoder, module: Module, functions: Sequence[int] | None) -> Floats32:
         """Vectors of patterns, of a whole module without the C++ library's functions.
 
         Functions that were compiled without optimization are optimized first, and those of an older LLVM rewritten as

@@ -52,21 +52,13 @@ class Stored:
 
 @dataclass(frozen=True, eq=False)
 class ModelFormat(Generic[H]):
-    """The files of one kind of model.
+    """The files of one kind of model."""
 
-    Attributes:
-        title: Noun of messages, such as "GPU head".
-        version: Format version.
-        kind: A dataclass, or a union of them.
-        command: Command that makes such a model.
-        stem: Name of the files.
-    """
-
-    title: str
+    title: str  # noun of messages, such as "GPU head"
     version: int
-    kind: Any
-    command: str
-    stem: str = "head"
+    kind: Any  # a dataclass, or a union of them
+    command: str  # that makes such a model
+    stem: str = "head"  # name of the files
 
     def save(self, model: H, folder: str | os.PathLike[str]) -> None:
         """Write the two files into a folder."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ncc.arrays import Ints, Ints32, offsets
+from ncc.arrays import Ints, Ints32, offsets, positions
 from ncc.ir.reader.module import Module, plain_name
 from ncc.ir.reader.native import find_literals
 from ncc.learning.programs.names import is_library_function, library_name
@@ -32,11 +32,9 @@ def statement_literals(module: Module, statements: Ints32) -> tuple[Ints32, NDAr
         for text in texts
     ]
     count = np.array([len(values) for values in hashes], np.int64)
-    first, times = np.cumsum(count) - count, count[token]
-    ends = offsets(times)
-    place = np.arange(ends[-1]) + np.repeat(first[token] - ends[:-1], times)
-    found = np.fromiter(itertools.chain.from_iterable(hashes), np.uint32, int(count.sum()))[place]
-    return ends[np.concatenate([[0], stop])].astype(np.int32), found
+    found = np.fromiter(itertools.chain.from_iterable(hashes), np.uint32, int(count.sum()))
+    place = positions(offsets(count)[token], count[token])
+    return offsets(count[token])[np.concatenate([[0], stop])].astype(np.int32), found[place]
 
 
 def _meanings(literal: bytes, strings: dict[str, str], external: frozenset[str]) -> list[str]:
@@ -68,17 +66,16 @@ class ProgramTable:
 
     def rows(self, rows: Ints) -> "ProgramTable":
         """Some of the programs."""
-        parts = [np.arange(self.start[row], self.start[row + 1]) for row in rows.tolist()]
-        statements = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        sizes = np.diff(self.start)[rows]
+        statements = positions(self.start[rows], sizes)
         lengths = np.diff(self.literal_start)[statements]
-        literals = np.repeat(self.literal_start[statements], lengths) + _counters(lengths)
         return replace(
             self,
-            start=offsets([len(part) for part in parts]),
+            start=offsets(sizes),
             text_id=self.text_id[statements],
             opcode=self.opcode[statements],
             literal_start=offsets(lengths),
-            literal=self.literal[literals],
+            literal=self.literal[positions(self.literal_start[statements], lengths)],
         )
 
 
@@ -139,8 +136,3 @@ def concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:
         literal_start=offsets(np.concatenate([np.diff(table.literal_start) for table in tables])),
         literal=np.concatenate([table.literal for table in tables]),
     )
-
-
-def _counters(lengths: Ints) -> Ints:
-    """0, 1, 2… for each length, one after the other."""
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

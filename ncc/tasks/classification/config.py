@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Literal
 
-from ncc.errors import InputError, check_positive
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig, program_encoder, program_head
-from ncc.learning.training.config import TrainingConfig
+from ncc.learning.training.config import TrainingConfig, check_fields
 
 if TYPE_CHECKING:
     from ncc.learning.encoder.network_numpy import ProgramNetwork
@@ -49,33 +48,21 @@ class ClassifierTraining(TrainingConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkTraining:
-    """The training of a network of any parts; the defaults are those of what ships.
-
-    Attributes:
-        encoder: Sizes and parts of the encoder.
-        head: Sizes and parts of the head.
-        pretrained: Start from the embedding's vectors instead of random ones of the same lengths.
-        label_smoothing: Probability that is shared among all classes.
-        min_steps: Minimum number of steps; small sets get more epochs than `loop` says.
-        all_levels: Read programs at all levels of the samples, not at the first alone.
-        batch_by: "samples" or "tokens", see `ClassifierTraining`.
-        loop: Options of the training loop.
-    """
+    """The training of a network of any parts; the defaults are those of what ships."""
 
     encoder: EncoderConfig = field(default_factory=program_encoder)
     head: HeadConfig = field(default_factory=program_head)
-    pretrained: bool = True
-    label_smoothing: float = 0.1
-    min_steps: int = 600
-    all_levels: bool = True
-    batch_by: str = "samples"
+    pretrained: bool = True  # start from the embedding's vectors instead of random ones of the same lengths
+    label_smoothing: float = 0.1  # probability that is shared among all classes
+    min_steps: int = 600  # small sets get more epochs than `loop` says
+    all_levels: bool = True  # read programs at all levels of the samples, not at the first alone
+    batch_by: str = "samples"  # or "tokens", see `ClassifierTraining`
     loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=12, batch_size=64, mixed_precision=True))
 
     def __post_init__(self) -> None:
         """Check ranges and names."""
-        check_positive(min_steps=self.min_steps)
-        if self.batch_by not in ("samples", "tokens"):
-            raise InputError(f"batch_by is {self.batch_by!r}; expected samples or tokens")
+        check_fields(self, "1 or more", lambda number: number >= 1, "min_steps")
+        check_fields(self, "samples or tokens", ("samples", "tokens").__contains__, "batch_by")
 
     def levels(self, samples: "ProgramSamples") -> list[str]:
         """Return the levels of the samples that are read."""

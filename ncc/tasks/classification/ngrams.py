@@ -30,19 +30,12 @@ _WORD, _LITERAL, _WORD_WITH_LITERAL, _WORD_WITH_LITERALS = (np.uint64(salt) for 
 
 @dataclass(frozen=True, eq=False)
 class NgramModel:
-    """Margins of classes from the n-grams of `hashed_ngrams`.
+    """Margins of classes from the n-grams of `hashed_ngrams`."""
 
-    Attributes:
-        weights: (buckets, num_classes) int8.
-        scale: (num_classes,) float32 factor of a class's weights.
-        bias: (num_classes,) float32.
-        idf: (buckets,) float32 factor of a bucket's counts; 0 if only one training program has it.
-    """
-
-    weights: NDArray[np.int8]
-    scale: Floats32
-    bias: Floats32
-    idf: Floats32
+    weights: NDArray[np.int8]  # (buckets, num_classes)
+    scale: Floats32  # (num_classes,) factor of a class's weights
+    bias: Floats32  # (num_classes,)
+    idf: Floats32  # (buckets,) factor of a bucket's counts; 0 if only one training program has it
 
     def __post_init__(self) -> None:
         """Check shapes and types."""
@@ -134,19 +127,10 @@ def _values(count: Ints, idf: Floats32) -> Floats32:
 def hashed_ngrams(
     words: Ints32, start: Ints, literals: NDArray[np.uint32], literal_start: Ints32 | Ints, buckets: int
 ) -> tuple[Ints, Ints]:
-    """Find the n-grams of programs that lie one after the other.
+    """Program and bucket of every n-gram, as often as it occurs, of n programs that lie one after the other.
 
-    Those are the runs of up to three words, each statement's word with all its literals together, each literal, and
-    each literal with its statement's word. No run leaves its program.
-
-    Arrays:
-        words: (m,) int32 word of each statement.
-        start: (n + 1,) offsets of the n programs' statements.
-        literals: uint32 hashes, see `ncc.learning.programs.table.ProgramTable`.
-        literal_start: (m + 1,) offsets of the statements' literals.
-
-    Returns:
-        Program and bucket of every n-gram, as often as it occurs: two int64 arrays.
+    N-grams are the runs of up to three words, each statement's word with all its literals together, each literal, and
+    each literal with its statement's word. No run leaves its program. Arrays are as in `ProgramTable`.
     """
     programs = np.repeat(np.arange(len(start) - 1), np.diff(start))
     word = words.astype(np.uint64)

@@ -39,25 +39,16 @@ class Group:
     similarity: float
     copy_rate: float | None
 
-    def __len__(self) -> int:
-        return len(self.functions)
-
-    def __getitem__(self, rank: int) -> IndexedFunction:
-        return self.functions[rank]
-
-    def __iter__(self) -> Iterator[IndexedFunction]:
-        return iter(self.functions)
-
     @property
     def num_statements(self) -> int:
         """Duplicate statements: those of all functions except the largest."""
-        sizes = [function.num_statements for function in self]
+        sizes = [function.num_statements for function in self.functions]
         return sum(sizes) - max(sizes)
 
     @property
     def title(self) -> str:
         """Its size, for people."""
-        return f"{len(self)} functions, {self.num_statements:,} duplicate statements"
+        return f"{len(self.functions)} functions, {self.num_statements:,} duplicate statements"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +94,7 @@ class Duplicates(Summarized):
                 [
                     group.title,
                     # the representative is not a copy of itself
-                    *function_lines([replace(group[0], copy_rate=None), *group.functions[1:]]),
+                    *function_lines([replace(group.functions[0], copy_rate=None), *group.functions[1:]]),
                 ],
             )
             for index, group in enumerate(self, 1)
@@ -121,14 +112,15 @@ class Duplicates(Summarized):
         shared = {"threshold": self.threshold, "threshold_copy_rate": self.copy_rate, "pooling": self.of.pooling}
         return [
             vars(group)
-            | {"functions": list(map(IndexedFunction.to_dict, group)), "num_statements": group.num_statements}
+            | {"functions": list(map(IndexedFunction.to_dict, group.functions)), "num_statements": group.num_statements}
             | shared
             for group in self
         ]
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """Return a pandas table with one row per function and the index of its group."""
-        return data_frame([{"group": index} | row.to_dict() for index, group in enumerate(self) for row in group])
+        groups = enumerate(self)
+        return data_frame([{"group": index} | row.to_dict() for index, group in groups for row in group.functions])
 
 
 def find_duplicates(

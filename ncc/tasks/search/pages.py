@@ -70,7 +70,8 @@ def pairs_of(answer: SearchResult | Duplicates) -> list[tuple[str, list[tuple[In
     """Titles and the pairs of functions to show below them."""
     if isinstance(answer, SearchResult):
         return [(f"near {answer.query.demangled}", [(answer.query, match) for match in answer])]
-    return [(group.title, [(group[0], other) for other in group.functions[1 : _MAX_COPIES + 1]]) for group in answer]
+    groups = [(group.title, group.functions[: _MAX_COPIES + 1]) for group in answer]
+    return [(title, [(functions[0], other) for other in functions[1:]]) for title, functions in groups]
 
 
 def format_similarity(function: IndexedFunction) -> str:

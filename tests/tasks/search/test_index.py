@@ -80,9 +80,9 @@ def test_groups_hold_copies_and_leave_small_functions_out(made):
     groups = made.duplicates(0.9)
     ((group,), threshold) = groups, groups.threshold
     assert threshold == 0.9
-    assert {found.function for found in group} == {"first_sum", "second_sum"}
+    assert {found.function for found in group.functions} == {"first_sum", "second_sum"}
     assert group.similarity > 0.9
-    assert group.num_statements == min(found.num_statements for found in group)
+    assert group.num_statements == min(found.num_statements for found in group.functions)
     assert list(groups.to_dataframe()["group"]) == [0, 0]
     assert len(made.duplicates(0.9, min_statements=1000)) == 0
     assert len(made.duplicates(0.01)) == 1
