@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import msgpack
 
-from ncc.errors import AssetError, InputError, InputFileError, NccError
+from ncc.errors import COMMAND_LINE, AssetError, InputError, InputFileError, NccError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.inputs import find_inputs, load_module
@@ -141,7 +141,7 @@ def build_index(
                 writer.add(row, read.functions, np.frombuffer(read.vectors, "<f2"))
             if not writer.num_functions:
                 shutil.rmtree(folder / "parts", ignore_errors=True)  # what failed may do better when it is tried again
-                reasons = "".join(f"\n  {reason}" for reason in list(failures.values())[:3])
+                reasons = "".join(f"\n  {reason.partition(COMMAND_LINE)[0]}" for reason in list(failures.values())[:3])
                 names = ", ".join(map(str, inputs))
                 raise InputError(f"{names}: no file has a function, {len(failures)} failed{reasons}")
         shutil.rmtree(folder / "parts", ignore_errors=True)

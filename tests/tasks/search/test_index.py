@@ -197,8 +197,10 @@ def test_a_bad_file_costs_itself_and_is_tried_again(code, tmp_path):
 def test_an_index_of_failures_alone_is_tried_again(tmp_path):
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "a.c").write_text('#include "sum.h"\nint f(int x) { return g(x); }\n')
-    with refuses(InputError, "sum.h"):
+    (tmp_path / "code" / "b.c").write_text("int\n")
+    with refuses(InputError, "sum.h", "-I FOLDER", "b.c:1:4"):
         ncc.index(tmp_path / "code", tmp_path / "index")
+    (tmp_path / "code" / "b.c").unlink()
     (tmp_path / "code" / "sum.h").write_text("static int g(int x) { return x + 1; }\n")
     assert _names(ncc.index(tmp_path / "code", tmp_path / "index"))[0] == "f"
 
