@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -195,6 +196,15 @@ def test_standard_input_is_read_beside_workers():
     rows = run_here("embed", TREE, "-", TREE, "--jobs", "2", "--json", stdin=TREE.read_bytes()).rows
     assert [row["input"] for row in rows] == [str(TREE), "-", str(TREE)]
     assert rows[0]["vectors"] == rows[1]["vectors"]
+
+
+def test_ir_is_read_as_compiler_explorer_shows_it():
+    whole = (IR / "tree-g.clang22.ll").read_text()
+    shown = re.sub(r",? !\w+ ![0-9]+|(?<=\)) #[0-9]+| *;.*", "", whole)  # metadata, attributes and comments hidden
+    shown = re.sub(r"^(attributes|!|source_filename|target| *#dbg).*\n", "", shown, flags=re.M)
+    assert len(shown) < len(whole) / 2
+    [rows, expected] = [run_here("embed", "-", "--json", stdin=text.encode()).rows for text in (shown, whole)]
+    assert rows == expected
 
 
 @pytest.mark.parametrize("level", ["module", "statement"])

@@ -79,6 +79,7 @@ NOT_RUN = {
     ("docs/commands/train-encoder.md", "needs poj104 and source packages, and compiles for half an hour"),
     ("docs/commands/train-gpu.md", "needs gpuflop, and compiles 305 programs for a quarter of an hour"),
     ("docs/howto/embed-a-project.md", "needs a project with a Makefile and its own clang"),
+    ("docs/howto/embed-a-project.md", "needs a project with CMake or Meson"),
     ("docs/howto/look-at-a-graph.md", "needs SQLite's amalgamation"),
     ("docs/howto/find-code-like-this.md", "needs source packages"),
     ("docs/howto/share-a-model.md", "needs the hub"),
