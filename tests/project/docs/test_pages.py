@@ -83,6 +83,7 @@ NOT_RUN = {
     ("docs/howto/look-at-a-graph.md", "needs SQLite's amalgamation"),
     ("docs/howto/find-code-like-this.md", "needs source packages"),
     ("docs/howto/share-a-model.md", "needs the hub"),
+    ("docs/releasing.md", "needs root and Debian"),
 }
 
 
