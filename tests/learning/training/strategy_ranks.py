@@ -1,7 +1,7 @@
 """Small trainings by every strategy and compression: each rank writes what its models ended with.
 
 Arguments: the rank, the number of ranks, and a folder where they meet and leave their results; under torchrun the
-name of a training one of whose ranks is killed, once, and the folder.
+folder and the names of trainings, in each of which the last rank is killed once.
 """
 
 import io
@@ -281,25 +281,31 @@ KILLED_AT = 9
 """Batch, from 1, before which the last rank dies: the third of the second epoch."""
 
 
-def killed_once(options: dict, folder: Path) -> None:
-    """Trains under torchrun with a checkpoint after each step, then undisturbed; the first rank writes both results."""
+def killed_once(folder: Path, names: list[str]) -> None:
+    """Trains under torchrun with a checkpoint after each step, then undisturbed; the first rank writes both results.
+
+    The ranks that come back after a kill go on with the training that it ended, and then with the next one.
+    """
     restarts = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
     with process_group():
         rank, world = rank_and_world()
-        data = Samples(6 * 8, noise=0.1, stop_at=KILLED_AT * (restarts == 0 and rank == world - 1))
-        data.kills = True
-        options = options | {"checkpoint_every_s": 1e-9}
-        resumed = result(network(dropout=0.3), data, folder / "checkpoint.pt", **options)
-        undisturbed = result(network(dropout=0.3), data, **options)
-    if rank == 0:
-        torch.save({"resumed": resumed, "undisturbed": undisturbed, "restarts": restarts}, folder / "done.pt")
+        for number, name in enumerate(names):
+            if number < restarts - 1:
+                continue  # it was done before the last kill
+            data = Samples(6 * 8, noise=0.1, stop_at=KILLED_AT * (number == restarts and rank == world - 1))
+            data.kills = True
+            options = STOPPED[name] | {"checkpoint_every_s": 1e-9}
+            resumed = result(network(dropout=0.3), data, folder / f"{name}.checkpoint", **options)
+            undisturbed = result(network(dropout=0.3), data, **options)
+            if rank == 0:
+                torch.save({"resumed": resumed, "undisturbed": undisturbed}, folder / f"{name}.pt")
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
     warnings.simplefilter("error", FutureWarning)
     if "TORCHELASTIC_RESTART_COUNT" in os.environ:
-        killed_once(STOPPED[sys.argv[1]], Path(sys.argv[2]))
+        killed_once(Path(sys.argv[1]), sys.argv[2:])
         sys.exit()
     rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
