@@ -186,10 +186,16 @@ def forget_hash() -> Callable[[Path], None]:
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
-    """A small world of programs, kernels and models, one for all processes."""
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run of the tests, for all its processes."""
     folder = tmp_path_factory.getbasetemp()
-    return tiny_world(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder)
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
+@pytest.fixture(scope="session")
+def tiny(shared_folder: Path) -> Tiny:
+    """A small world of programs, kernels and models, one for all processes."""
+    return tiny_world(shared_folder)
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.conftest import _bundled_clang, _one_thread, environment, run_ranks, tiny  # noqa: F401
+from tests.conftest import _bundled_clang, _one_thread, environment, run_ranks, shared_folder, tiny  # noqa: F401
 from tests.fixtures.classification import cache, classes, samples  # noqa: F401
 from tests.rooms import DeviceMappingSamples
 from tests.rooms import devices_load_samples as load_samples

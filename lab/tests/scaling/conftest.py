@@ -4,18 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.tests.rooms import PHASES, EpochEnd, Measured, PlannedRun, ProgramSource, RunResult, Setting
-
-PLAIN = Setting(
-    world=1,
-    threads=1,
-    strategy="mirrored",
-    compression="none",
-    batch_size=64,
-    hidden=128,
-    epochs=2,
-    per_class=None,
-)
+from lab.tests.rooms import PHASES, EpochEnd, Measured, PlannedRun, ProgramSource, RunResult, Setting, SweepConfig
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +15,8 @@ def source(classes, cache) -> ProgramSource:
 @pytest.fixture(scope="session")
 def plain() -> Setting:
     """One process."""
-    return PLAIN
+    (setting,) = SweepConfig(world=(1,), epochs=2).settings()
+    return setting
 
 
 @pytest.fixture(scope="session")

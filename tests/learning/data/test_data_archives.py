@@ -143,13 +143,8 @@ ROUNDS = pytest.mark.parametrize("rounds", [pytest.param(4, marks=pytest.mark.fu
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    path = tmp_path / "many.tar.gz"
-    with tarfile.open(path, "w:gz", compresslevel=1) as tar:
-        for number in range(1500):
-            member = tarfile.TarInfo(f"ir/{number % 7}/{number}.ll")
-            member.size = 1000 + number
-            tar.addfile(member, io.BytesIO(bytes([number % 256]) * member.size))
-    return path
+    files = {f"ir/{number % 7}/{number}.ll": bytes([number % 256]) * (1000 + number) for number in range(1500)}
+    return make_archive(tmp_path / "many.tar.gz", files)
 
 
 EXTRACT = "import sys\nfrom ncc.learning.data.archives import extract_archive\nextract_archive(*sys.argv[1:])\n"
