@@ -316,7 +316,9 @@ def test_names_stay_names_in_notebooks(hostile):
     (answer,), (advice,), code = ncc.predict_device(hostile), ncc.predict_coarsening(hostile), ncc.embed(hostile)
     near = code.embedding.nearest("<%ID> = add i32 <b>hello</b>, <INT>")
     of_kernels = (answer, answer.curve(), answer.explain(), advice)
-    for result in (*of_kernels, code, ncc.build_graph(hostile), ncc.classify(hostile), near):
+    framed = ncc.build_graph(hostile)._repr_html_()
+    assert framed.startswith('<iframe sandbox="allow-scripts" ') and framed.count("<") == 2
+    for result in (*of_kernels, code, ncc.classify(hostile), near):
         shown = result._repr_html_()
         assert re.fullmatch(r"(?s)<table>.*</table>|<pre>[^<]*</pre>", shown)
         assert "<img" not in shown and "<b>hello" not in shown

@@ -1,7 +1,7 @@
 """``ncc explore``: what it writes, what it serves and to whom, and what it refuses."""
 
+import itertools
 import json
-import os
 import re
 import shutil
 import signal
@@ -17,6 +17,7 @@ import pytest
 
 from tests.contract.cases import SOURCES
 from tests.fixtures.pages import data_of
+from tests.rooms import content_hash
 from tests.support.refuses import check_message
 from tests.support.verbs import run_here, start
 
@@ -25,9 +26,9 @@ KERNEL = SOURCES.parents[3] / "datasets" / "samples" / "saxpy.cl"
 
 def data_in(folder: Path, name: str) -> dict:
     """The data of a file beside the page."""
-    called, packed = re.fullmatch(
-        r'receive\("([\w/]+)", "([\w+/=]+)"\)\n', (folder / f"{name}.js").read_text()
-    ).groups()
+    match = re.fullmatch(r'receive\("([\w/]+)", "([\w+/=]+)"\)\n', (folder / f"{name}.js").read_text())
+    assert match
+    called, packed = match.groups()
     assert called == name
     return data_of(f'<script id="data:{name}">{packed}</script>')[name]
 
@@ -149,6 +150,7 @@ def test_an_index_of_a_stranger_shows_no_other_file(code, tmp_path):
 def served(code):
     """The address of the page, and the process that serves it."""
     process = start("explore", "code", "--no-open", stdout=-1, stderr=-1)
+    assert process.stdout
     line = process.stdout.readline().decode()
     try:
         yield line.split()[-1], process
@@ -159,7 +161,7 @@ def served(code):
 
 def ask(address: str, path: str | None = None, **headers: str) -> int:
     parts = urlsplit(address)
-    connection = HTTPConnection(parts.hostname, parts.port, timeout=60)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     with closing(connection):
         connection.request("GET", parts.path if path is None else path, headers=headers)
         return connection.getresponse().status
@@ -191,15 +193,31 @@ def test_the_page_is_served_until_it_is_ended(served):
         urllib.request.urlopen(address)
 
 
-def test_a_port_in_use_is_an_error(code):
+def test_a_port_in_use_is_an_error_and_nothing_is_left(code, tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         finished = run_here("explore", "code", "--no-open", "--port", taken.getsockname()[1])
     assert finished.code == 2
     check_message(finished.err, "port", "can't be used", "--port")
-    assert not [
-        path
-        for path in Path(os.environ.get("TMPDIR", "/tmp")).glob("ncc-explore-*")
-        if path.stat().st_uid == os.getuid()
-    ]
+    assert not [*(tmp_path / "temporary").glob("ncc-explore-*")]
+
+
+def test_a_forged_index_is_an_error_or_text(code, tmp_path):
+    run_here("index", "code", "-o", "code.index")
+    rows = next((tmp_path / "code.index").glob("functions-*.rows"))
+    content, card = rows.read_bytes(), tmp_path / "code.index" / "index.json"
+    length = len(content) // json.loads(card.read_text())["num_functions"]
+    for column, value in itertools.product(range(4), (-1, -(2**31), 2**31 - 1, 7)):
+        forged = content[: 4 * column] + value.to_bytes(4, "little", signed=True) + content[4 * column + 4 :]
+        rows.write_bytes(forged)
+        about = json.loads(card.read_text())
+        about["files"][rows.name] = [len(forged), content_hash(forged + forged)]
+        card.write_text(json.dumps(about))
+        output = tmp_path / f"pages{column}{value}"
+        finished = run_here("explore", "code.index", "-o", output)
+        assert finished.code == (1 if column == 0 else 0), finished.err
+        assert not finished.err or "is damaged" in finished.err
+    assert length == 32

@@ -7,6 +7,7 @@ without operands, ways out of a function) the docstring of `build_xfg` says what
 import functools
 from dataclasses import dataclass
 from enum import IntEnum
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     import networkx
 
 _MAX_ROWS = 20
-"""Functions that a notebook shows."""
+"""Functions of a large module that a notebook lists."""
+_MAX_DRAWN, _FRAME = 2000, 'width="100%" height="640" style="border: 0"'
+"""Statements of a module that a notebook draws, some 200 KB at most, and the frame of the page."""
 _MAX_CONTROL_EDGES, _CONTROL_EDGES_PER_OPERAND = 1_000_000, 64
 """From ends of blocks to labels: this many, and more for each statement and operand."""
 
@@ -68,6 +71,10 @@ class XFG:
         return f"XFG({self.module.name!r}: {self.module.num_statements} statements, {self.num_edges} edges)"
 
     def _repr_html_(self) -> str:
+        if 0 < self.module.num_statements <= _MAX_DRAWN:
+            from ncc.ir.graph.draw import to_html
+
+            return f'<iframe sandbox="allow-scripts" title="XFG" {_FRAME} srcdoc="{escape(to_html(self))}"></iframe>'
         sizes = np.diff(self.module.function_start)
         edges = np.bincount(self.module.statement_function[self.statement], minlength=len(sizes))
         rows = zip(map(demangle, self.module.function_names[:_MAX_ROWS]), sizes, edges, strict=False)

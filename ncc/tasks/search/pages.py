@@ -38,7 +38,7 @@ def source_lines(function: IndexedFunction, root: str | None = None, max_lines: 
     except (NccError, ValueError) as error:  # a path may hold any character
         return Excerpt(function, (), str(error))
     first, last = function.first_line, min(function.last_line, len(lines))
-    numbers = range(first, min(last, first + max_lines - 1) + 1) if first else ()
+    numbers = range(first, min(last, first + max_lines - 1) + 1) if first > 0 else ()  # an index may be forged
     rest = last - first + 1 - len(numbers)
     note = "its lines are not known" if not numbers else f"… {rest} more lines" if rest > 0 else ""
     shown = tuple((number, escape_control(lines[number - 1].expandtabs(4), lines=False)) for number in numbers)

@@ -36,7 +36,7 @@ function load(name) {
       reject(new Error(`${name}.js can't be read; is the page still served, or its folder whole?`));
     };
     awaited.set(name, packed => resolve(unpack(packed)));
-    script.onload = script.onerror = end; // too late to reject what was received
+    for (const event of ["load", "error"]) script.addEventListener(event, end); // too late to reject what was received
     script.src = `${name}.js`;
     document.head.append(script);
   });

@@ -60,7 +60,7 @@ function curve(box, source, other, target, kind) {
 /** The color of a row that moves a prediction towards one device or the other, or "". */
 function effectColor(/** @type {number} */ effect, /** @type {number} */ strongest) {
   const share = strongest ? Math.abs(effect) / strongest : 0;
-  return share < 0.02 ? "" : colors[effect > 0 ? "gpu" : "cpu"] + Math.round(16 + 96 * share).toString(16).padStart(2, "0");
+  return share < 0.02 ? "" : colors[effect > 0 ? "gpu" : "cpu"] + Math.round(12 + 68 * share).toString(16).padStart(2, "0");
 }
 
 class Graph extends View {
@@ -81,6 +81,9 @@ class Graph extends View {
     this.hits = new Set();
     /** @type {string[]} */
     this.shades = [];
+    this.ground = document.createElement("canvas"); // all but what is chosen
+    /** @type {any[]} */
+    this.drawn = [];
   }
   label(/** @type {number} */ row) { return this.shape.labels[row]; }
   show(/** @type {any} */ shape, /** @type {string} */ name) {
@@ -143,51 +146,67 @@ class Graph extends View {
   }
   /**
    * @param {Box} box
+   * @param {number} row
+   * @param {string | undefined} back
+   */
+  drawRow(box, row, back) {
+    const { context, scale } = this, text = this.label(row), y = box.y + (row - box.first) * ROW;
+    if (back) {
+      context.fillStyle = back;
+      context.fillRect(box.x, y, box.width, ROW);
+    }
+    if (scale * ROW < 5) {
+      context.fillStyle = colors.dim;
+      context.fillRect(box.x + COLUMN, y + 6, Math.min(text.length, LONGEST) * COLUMN, 6);
+      return;
+    }
+    context.fillStyle = colors.ink;
+    context.font = (row > box.first || box.first === this.shape.firstLink ? "" : "bold ") + MONOSPACE;
+    const shown = text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+    context.fillText(shown, box.x + COLUMN, y + 13, box.width - 2 * COLUMN);
+  }
+  /**
+   * @param {Box} box
    * @param {{left: number, top: number, right: number, bottom: number}} view
    */
   drawBox(box, view) {
     if (box.x > view.right || box.x + box.width < view.left || box.y > view.bottom || box.y + box.height < view.top) return;
-    const { context, shape, scale } = this, isOther = box.first === shape.firstLink;
+    const { context, shape } = this, isOther = box.first === shape.firstLink;
     context.fillStyle = colors.paper;
     context.fillRect(box.x, box.y, box.width, box.height);
     const start = Math.max(0, Math.floor((view.top - box.y) / ROW));
     const end = Math.min(box.count, Math.ceil((view.bottom - box.y) / ROW));
-    for (let i = start; i < end; i++) {
-      const row = box.first + i, y = box.y + i * ROW;
-      const back = row === this.chosen ? colors.chosen : this.hits.has(row) ? colors.hit : this.shades[row];
-      if (back) {
-        context.fillStyle = back;
-        context.fillRect(box.x, y, box.width, ROW);
-      }
-      const text = this.label(row);
-      if (scale * ROW < 5) {
-        context.fillStyle = colors.dim;
-        context.fillRect(box.x + COLUMN, y + 6, Math.min(text.length, LONGEST) * COLUMN, 6);
-        continue;
-      }
-      context.fillStyle = colors.ink;
-      context.font = (i || isOther ? "" : "bold ") + MONOSPACE;
-      const shown = text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
-      context.fillText(shown, box.x + COLUMN, y + 13, box.width - 2 * COLUMN);
-    }
+    for (let row = box.first + start; row < box.first + end; row++) this.drawRow(box, row, this.hits.has(row) ? colors.hit : this.shades[row]);
     context.strokeStyle = colors.dim;
     context.setLineDash(isOther ? [4, 3] : []);
     context.strokeRect(box.x, box.y, box.width, box.height);
   }
   draw() {
-    const { ratio, width, height } = this.clear(), { context, scale, shape } = this;
-    if (!shape) return;
-    context.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * this.left, ratio * this.top);
+    const { ratio, width, height } = this.clear(), { context, scale, shape, ground } = this;
+    if (!shape || !width || !height) return;
     const view = {
       left: -this.left / scale, top: -this.top / scale, right: (width - this.left) / scale, bottom: (height - this.top) / scale,
     };
-    const thin = Math.max(1, 0.7 / scale), near = shape.touching[this.hovered < 0 ? this.chosen : this.hovered];
-    context.lineWidth = thin;
-    const crowd = scale < 0.3 ? Math.max(Math.min(1, 1500 / shape.edges.length), 0.08) : 1;
-    context.globalAlpha = crowd * (near ? 0.25 : 0.8);
-    KINDS.forEach((_, kind) => { if (this.shown[kind]) this.strokeEdges(shape.edges, kind, view); });
-    context.globalAlpha = 1;
-    for (const box of shape.boxes) this.drawBox(box, view);
+    const place = /** @type {const} */ ([ratio * scale, 0, 0, ratio * scale, ratio * this.left, ratio * this.top]);
+    const near = shape.touching[this.hovered < 0 ? this.chosen : this.hovered], thin = Math.max(1, 0.7 / scale);
+    const parts = [width, height, ...place, Boolean(near), String(this.shown), shape, this.hits, this.shades, colors.paper];
+    if (parts.some((part, i) => part !== this.drawn[i])) { // else only what is chosen differs
+      this.drawn = parts;
+      ground.width = this.canvas.width;
+      ground.height = this.canvas.height;
+      this.context = /** @type {CanvasRenderingContext2D} */ (ground.getContext("2d"));
+      this.context.setTransform(...place);
+      this.context.lineWidth = thin;
+      const crowd = scale < 0.3 ? Math.max(Math.min(1, 1500 / shape.edges.length), 0.08) : 1;
+      this.context.globalAlpha = crowd * (near ? 0.25 : 0.8);
+      KINDS.forEach((_, kind) => { if (this.shown[kind]) this.strokeEdges(shape.edges, kind, view); });
+      this.context.globalAlpha = 1;
+      for (const box of shape.boxes) this.drawBox(box, view);
+      this.context = context;
+    }
+    context.drawImage(ground, 0, 0);
+    context.setTransform(...place);
+    if (this.chosen >= 0) this.drawRow(shape.boxes[shape.boxOf[this.chosen]], this.chosen, colors.chosen);
     context.lineWidth = 2 * thin;
     KINDS.forEach((_, kind) => { if (near && this.shown[kind]) this.strokeEdges(near, kind, view); });
   }

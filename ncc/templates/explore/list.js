@@ -21,9 +21,9 @@ class List {
     this.inner.setAttribute("role", this.isGrid ? "rowgroup" : "presentation");
     box.addEventListener("scroll", () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(box);
-    this.inner.addEventListener("click", (/** @type {any} */ e) => {
-      const row = e.target.closest("[data-index]");
-      if (row) this.pick(Number(row.dataset.index));
+    this.inner.addEventListener("click", (/** @type {MouseEvent} */ e) => { // rows may be new since the button went down
+      const index = Math.floor((e.clientY - this.inner.getBoundingClientRect().top) / ROW_HEIGHT);
+      if (index >= 0 && index < this.size) this.pick(index);
     });
     box.addEventListener("keydown", e => this.press(e));
   }
@@ -76,7 +76,6 @@ class List {
     for (let index = first; index < last; index++) {
       const row = make("div", "", rows, "row");
       row.id = `${this.box.id}-${index}`;
-      row.dataset.index = index;
       row.style.top = `${index * ROW_HEIGHT}px`;
       row.setAttribute("role", this.isGrid ? "row" : "option");
       row.setAttribute("aria-selected", String(index === this.active));

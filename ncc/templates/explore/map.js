@@ -36,32 +36,50 @@ class VectorMap extends View {
   place(/** @type {number} */ number) {
     return [this.left + this.scale * this.columns.x[number], this.top + this.scale * this.columns.y[number]];
   }
+  /**
+   * Set the pixels of points; where points lie on each other they are the more opaque.
+   * @param {ImageData} image
+   * @param {ArrayLike<number>} numbers
+   * @param {string} color
+   * @param {number} opacity of one point, at most 255
+   * @param {number} size
+   */
+  setPoints(image, numbers, color, opacity, size) {
+    const pixels = new Uint32Array(image.data.buffer), { width, height } = image, ratio = width / this.canvas.clientWidth;
+    const [red, green, blue] = [1, 3, 5].map(at => parseInt(color.slice(at, at + 2), 16));
+    const opaque = (blue << 16) | (green << 8) | red, side = Math.max(1, Math.round(size * ratio)), { x, y } = this.columns;
+    for (let i = 0; i < numbers.length; i++) {
+      const left = Math.round((this.left + this.scale * x[numbers[i]]) * ratio - side / 2);
+      const top = Math.round((this.top + this.scale * y[numbers[i]]) * ratio - side / 2);
+      if (left < 0 || top < 0 || left + side > width || top + side > height) continue;
+      for (let row = 0, at = top * width + left; row < side; row++, at += width) {
+        for (let pixel = at; pixel < at + side; pixel++) {
+          pixels[pixel] = (opaque | (Math.min(255, (pixels[pixel] >>> 24) + opacity) << 24)) >>> 0;
+        }
+      }
+    }
+  }
   /** @override */
   draw() {
     if (!this.isFitted) this.fit();
     const { ratio, width, height } = this.clear(), { context, columns, listed } = this, isSearched = listed.length < columns.x.length;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const points = (/** @type {ArrayLike<number>} */ numbers, /** @type {string} */ color, /** @type {number} */ size) => {
-      context.fillStyle = color;
-      for (let i = 0; i < numbers.length; i++) {
-        const x = this.left + this.scale * columns.x[numbers[i]], y = this.top + this.scale * columns.y[numbers[i]];
-        if (x > -size && x < width + size && y > -size && y < height + size) context.fillRect(x - size / 2, y - size / 2, size, size);
-      }
-    };
-    context.globalAlpha = isSearched ? 0.25 : 0.6;
-    points(this.all, colors.dim, POINT);
-    context.globalAlpha = 1;
-    if (isSearched) points(listed, colors.gpu, POINT + 1);
+    if (!width || !height) return;
+    const image = context.createImageData(this.canvas.width, this.canvas.height);
+    this.setPoints(image, this.all, colors.dim, isSearched ? 40 : 110, POINT);
+    if (isSearched) this.setPoints(image, listed, colors.gpu, 255, POINT + 1);
+    context.putImageData(image, 0, 0);
     if (this.chosen < 0) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const [x, y] = this.place(this.chosen);
-    context.strokeStyle = colors.cpu;
+    context.strokeStyle = context.fillStyle = colors.cpu;
     context.beginPath();
     for (const other of this.near) {
+      const [otherX, otherY] = this.place(other);
       context.moveTo(x, y);
-      context.lineTo(...(/** @type {[number, number]} */ (this.place(other))));
+      context.lineTo(otherX, otherY);
+      context.fillRect(otherX - 2.5, otherY - 2.5, 5, 5);
     }
     context.stroke();
-    points(this.near, colors.cpu, POINT + 2);
     context.lineWidth = 2;
     context.strokeRect(x - 6, y - 6, 12, 12);
   }

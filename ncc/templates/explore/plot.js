@@ -102,11 +102,14 @@ function plotRoofline(/** @type {any} */ roofline, /** @type {string} */ name) {
     { from: bottom, to: top, title: "operations per second", ticks: powers(10, bottom, top).map(rate => [rate, amount(rate, "")]) },
   );
   shape("path", svg, { d: `M${line([from, ridge, to], [bandwidth * from, peak, peak]).join("L")}`, fill: "none", stroke: colors.ink, "stroke-width": 2 });
-  shape("text", svg, { x: WIDE - EDGES.right - 4, y: y(peak) - 5, "text-anchor": "end", fill: colors.ink, "font-size": 12 }, gpu);
+  shape("text", svg, { x: x(ridge), y: y(peak) - 6, "text-anchor": "middle", fill: colors.ink, "font-size": 12 }, gpu);
   launches.forEach((/** @type {any[]} */ [grid, bound, time, intensity, rate]) => {
     const point = shape("circle", svg, { cx: x(intensity), cy: y(rate), r: 5, fill: colors.gpu });
     shape("title", point, {}, `${grid} blocks of ${block} threads: ${time} ms, ${bound}`);
-    shape("text", svg, { x: x(intensity) + 8, y: y(rate) + 4, fill: colors.dim, "font-size": 11 }, `${grid} blocks: ${bound}`);
+    const isRight = x(intensity) > WIDE / 2;
+    shape("text", svg, {
+      x: x(intensity) + (isRight ? -9 : 9), y: y(rate) + 4, "text-anchor": isRight ? "end" : "start", fill: colors.dim, "font-size": 11,
+    }, `${grid} blocks: ${bound}`);
   });
   return svg;
 }

@@ -1,6 +1,6 @@
 // What is looked at: its address, and the parts of the page that show it.
 
-const MOST_LISTED = 60, KEPT = 50;
+const MOST_LISTED = 60, MOST_LINKED = 5, KEPT = 50;
 /** @type {Record<string, string>} */
 const TITLES = { name: "name", place: "file", statements: "statements", nearest: "nearest", copies: "copies", speedup: "GPU speedup" };
 /** @type {Record<string, string>} */
@@ -41,6 +41,10 @@ function readAddress() {
 /** Look at something else: the address changes, and the page with it. */
 function go(/** @type {Partial<typeof asked>} */ changes) {
   const next = { ...asked, ...changes }, parts = new URLSearchParams();
+  if (location.protocol === "about:") { // a cell of a notebook, which has no address
+    apply(next);
+    return;
+  }
   if (next.function >= 0) parts.set("function", String(next.function));
   if (next.row >= 0) parts.set("row", String(next.row));
   if (next.search) parts.set("search", next.search);
@@ -52,9 +56,10 @@ function go(/** @type {Partial<typeof asked>} */ changes) {
   else location.replace(address); // a step back leads to the function before
   follow();
 }
-function follow() {
+const follow = () => apply(readAddress());
+function apply(/** @type {typeof asked} */ next) {
   const before = asked;
-  asked = readAddress();
+  asked = next;
   if (asked.search !== before.search || asked.sort !== before.sort || asked.down !== before.down) list();
   if (asked.function !== before.function) show(asked.function);
   else if (asked.row !== before.row) select(asked.row);
@@ -309,7 +314,7 @@ function addPlot(/** @type {SVGElement} */ svg, /** @type {string} */ name, /** 
 function showNearest() {
   const { number, data } = current, place = byId("near"), nearest = data.nearest ?? [];
   place.hidden = !nearest.length;
-  map?.select(number, nearest.map((/** @type {number[]} */ [other]) => other));
+  map?.select(number, nearest.slice(0, MOST_LINKED).map((/** @type {number[]} */ [other]) => other));
   if (!nearest.length) return;
   make("h3", "Nearest functions", place);
   const rows = make("table", "", make("div", "", place, "wide")), heading = make("tr", "", rows);

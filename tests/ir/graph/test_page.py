@@ -192,3 +192,18 @@ def test_a_function_of_20000_statements(opened: Open) -> None:
     assert chromium.execute_script("return graph.scale") < 0.1
     part(chromium, "next").click()
     assert chromium.execute_script("return graph.scale") > 0.5  # what is found can be read
+
+
+def test_a_notebook_shows_the_same_page(chromium: Any, tmp_path: Path) -> None:
+    path = tmp_path / "cell.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{build_xfg(read_module(HOSTILE))._repr_html_()}")
+    chromium.get(path.as_uri())
+    chromium.switch_to.frame(chromium.find_element("tag name", "iframe"))
+    until(chromium, "current !== null")
+    assert "<img src=x onerror=alert(1)>" in part(chromium, "name").text
+    chromium.execute_script("go({ function: 1, row: 1 })")
+    shown(chromium, 1)
+    until(chromium, "current.row === 1")
+    chromium.switch_to.default_content()
+    assert chromium.get_log("browser") == []
+    requested(chromium)
