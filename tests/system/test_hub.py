@@ -126,7 +126,7 @@ def test_the_cache_answers_offline(published, monkeypatch):
 
 
 def test_what_a_repository_lacks_is_named(published, tmp_path):
-    with refuses(ncc.AssetError, "org/other", "no such repository"):
+    with refuses(ncc.AssetError, "org/other", "neither a folder nor a repository"):
         ncc.load_coarsening_head("org/other")
     with refuses(ncc.AssetError, "org/name@v2", "revision"):
         ncc.load_coarsening_head("org/name@v2")
@@ -138,8 +138,9 @@ def test_what_a_repository_lacks_is_named(published, tmp_path):
     with refuses(ncc.AssetError, "org/name", "head.safetensors", "pickles"):
         ncc.load_coarsening_head("org/name")
     assert not [name for name in published.loaded() if name.endswith(("pkl", "bin", "py"))]
-    with refuses(ncc.AssetError, "a..b/c", "hub"):
-        ncc.load_coarsening_head("a..b/c")
+    for name in ("a..b/c", "a/" + "b" * 96, "a/" + "b" * 300, "x" * 300):
+        with refuses(ncc.AssetError, name):
+            ncc.load_coarsening_head(name)
 
 
 def test_a_wrong_hash_is_refused(published):

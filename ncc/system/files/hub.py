@@ -22,8 +22,10 @@ ASSETS = Path(__file__).parents[2] / "assets"
 """Folder of the models that ship: of each kind a default, and others below it by name."""
 DEFAULT = "shipped"
 _PAGE = "README.md"
-_NAME = re.compile(r"\w+", re.ASCII)
-_REPOSITORY = re.compile(r"(?P<repository>(?P<owner>[\w.-]+)/[\w.-]+)(?:@(?P<revision>[\w./-]+))?", re.ASCII)
+_NAME = re.compile(r"\w{1,40}", re.ASCII)
+_REPOSITORY = re.compile(
+    r"(?P<repository>(?P<owner>[\w.-]{1,96})/[\w.-]{1,96})(?:@(?P<revision>[\w./-]{1,96}))?", re.ASCII
+)
 
 
 def resolve(name: str | os.PathLike[str] | None, kind: str, *stems: str) -> Path:
@@ -71,9 +73,7 @@ def _fetch(name: str, repository: str, revision: str | None, stems: Sequence[str
         case errors.EntryNotFoundError():
             problem = f"has no {files}; no other files are read, least of all pickles"
         case errors.RepositoryNotFoundError() | errors.RevisionNotFoundError():
-            problem = (
-                "no such folder, and no such repository or revision on the hub; `hf auth login` to see private ones"
-            )
+            problem = "neither a folder nor a repository or revision on the hub; `hf auth login` to see private ones"
         case _:
             problem = f"can't be loaded from the hub: {failure}"
     raise AssetError(f"{name}: {problem}") from failure
