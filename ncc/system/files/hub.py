@@ -107,7 +107,7 @@ class Shareable:
             Address of the commit.
 
         Raises:
-            MissingExtraError: huggingface_hub is not installed.
+            MissingExtraError: The extra ``hub`` is not installed.
             OutputError: The hub is out of reach, or refuses; `hf auth login` says who you are.
         """
         with naming_extras():
