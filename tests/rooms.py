@@ -185,7 +185,6 @@ from ncc.tasks.devices.head import (
     TimesHead,
     load_device_head,
 )
-from ncc.tasks.devices.predict import TimeEstimate, compare_times
 from ncc.tasks.devices.published import load_legacy_ir, suite_launches
 from ncc.tasks.gpus.tables import read_launches
 from ncc.tasks.gpus.train import Launches, device_sources, fit_gpus, program_folds
@@ -200,7 +199,7 @@ from ncc.tasks.search.calibration import (
 from ncc.tasks.search.pages import similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store, content_hash
 from ncc.verbs.embed import save_vectors
-from ncc.verbs.predict import classify
+from ncc.verbs.predict import TimeEstimate, classify, compare_times
 from ncc.verbs.train import build_corpus
 from ncc.verbs.vectors import EmbeddedModule
 from ncc_lab.coarsening.samples import CoarseningSamples

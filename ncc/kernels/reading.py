@@ -22,7 +22,8 @@ Source = str | os.PathLike[str] | bytes
 
 LONGEST = 1024
 """Maximum number of a kernel's statements that are read in order."""
-_NAMES_FLAG = "-fno-discard-value-names"
+NAMES_FLAG = "-fno-discard-value-names"
+"""Option of the compiler that keeps the names of arguments."""
 _TEMPLATE = re.compile(r"^(?:void )?([^(<]*(?:\(anonymous namespace\)::)?[^(<]*)(<.*)?", re.DOTALL)
 _CAST = re.compile(r"\((?:int|unsigned int|bool|long|unsigned long|unsigned char|char|short)\)")
 _SAME = {"true": "1", "false": "0", "unsignedint": "unsigned", "std::": ""}
@@ -76,7 +77,7 @@ def load_kernels(source: Source, kernel: str | None, options: CompileOptions | N
     """A module with the names of its arguments, and the indices of its kernels of a name, or of all."""
     options = options or CompileOptions()
     if options.language or (not isinstance(source, bytes) and language_of(source)):
-        options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
+        options = replace(options, flags=(NAMES_FLAG, *options.flags), debug_lines=True)
     module = load_module(source, options=options)
     return module, kernel_indices(module) if kernel is None else find_kernels(module, kernel)
 

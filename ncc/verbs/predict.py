@@ -3,16 +3,19 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ncc.errors import InputError
+from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.system.files.writing import check_writable
 from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, Words, command, load_once, show_results, verb
 
 if TYPE_CHECKING:
+    from ncc.kernels.host.launches import HostLaunch
     from ncc.kernels.launch import Launch
     from ncc.kernels.profile import LaunchProfile
     from ncc.kernels.reading import Kernel
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from ncc.tasks.coarsening.head import CoarseningHead
     from ncc.tasks.coarsening.predict import CoarseningPrediction
     from ncc.tasks.devices.head import TimesHead
-    from ncc.tasks.devices.predict import TimedGpu, TimeEstimate
+    from ncc.tasks.devices.predict import Comparison
     from ncc.tasks.devices.prediction import DevicePrediction
     from ncc.tasks.gpus.head import GpuHead
     from ncc.tasks.gpus.predict import GpuPrediction
@@ -51,6 +54,9 @@ def predict_device(
 ) -> "tuple[DevicePrediction, ...]":
     """Predict the faster device for every kernel in a file.
 
+    Without a size, each launch in host code that is beside the kernel gets a separate answer, as in
+    `ncc.predict_gpu`; where there is none, the answer covers all sizes.
+
     With ``gpu``, the CPU's time is that of a head calibrated on this machine, and the GPU's is that of
     `ncc.predict_gpu`, with the time to start and to copy data over its bus.
 
@@ -67,7 +73,7 @@ def predict_device(
             platform, or with gpu the one that the environment variable NCC_DEVICE_HEAD names.
 
     Returns:
-        One prediction per kernel, in file order.
+        One prediction per kernel, or per launch in host code if no size is given, in file order.
 
     Raises:
         InputError: No kernel, an unknown platform or GPU, no calibrated head, a size out of range, or as in
@@ -77,25 +83,39 @@ def predict_device(
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
-    from ncc.kernels.reading import find_kernels, read_kernels
+    from ncc.kernels.host.launches import read_host
+    from ncc.kernels.launch import Launch
+    from ncc.kernels.reading import NAMES_FLAG, find_kernels, read_kernels
     from ncc.tasks.devices.features import check_sizes
     from ncc.tasks.devices.head import PLATFORMS, load_device_head
     from ncc.tasks.devices.predict import Question
 
     assert not isinstance(transfer, str) and not isinstance(global_size, str)  # they were read by now
     check_sizes(transfer, wgsize, global_size)
-    timed = None if gpu is None else _timed_gpu(gpu)
     loaded = load_device_head(_head_beside(gpu, head, platform), platform=platform or PLATFORMS[-1])
     if platform not in (None, loaded.platform):
         raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; omit it")
-    if timed is None and len(loaded.devices) < 2:
+    compare = None if gpu is None else _comparison(gpu, loaded)
+    if compare is None and len(loaded.devices) < 2:
         raise InputError(f"the head knows {loaded.devices[0]} alone; pass --gpu NAME to compare it with a GPU")
     options = replace(CompileOptions.of(options, language), debug_lines=True)
+    is_code = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
+    if reads_host := bool(is_code) and (transfer, wgsize, global_size) == (None, None, None):
+        options = replace(options, flags=(NAMES_FLAG, *options.flags))
     kernels = read_kernels(source, embedding, loaded.embedding_id, options)
     if kernel is not None:
         chosen = find_kernels(kernels[0].module, kernel)
         kernels = [each for each in kernels if each.function in chosen]
-    return tuple(Question(loaded, each, transfer, wgsize, global_size, timed).predict() for each in kernels)
+    questions: list[Question] = []
+    for each in kernels:
+        launches = read_host(source, each.name, options).launches(each.name) if reads_host else []
+        hosted = [
+            Question.of_host(loaded, each, compare, Launch.of(host.grid, host.block, {}), host)
+            for host in launches
+            if host.grid and host.block
+        ]
+        questions += hosted or [Question(loaded, each, transfer, wgsize, global_size, compare)]
+    return tuple(question.predict() for question in questions)
 
 
 def _head_beside(gpu: str | None, head: Any, platform: str | None) -> Any:
@@ -115,25 +135,73 @@ def _head_beside(gpu: str | None, head: Any, platform: str | None) -> Any:
     return head
 
 
-def _timed_gpu(name: str) -> "TimedGpu":
-    """A GPU that times launches as `predict_gpu` does, and adds what it takes to start and to copy data."""
-    from ncc.kernels.host.launches import HostLaunch
-    from ncc.tasks.devices.predict import TimedGpu, TimeEstimate
+@dataclass(frozen=True)
+class TimeEstimate:
+    """Time of a launch on a device in ms, ends of its 80% interval, and whether such launches were measured."""
+
+    expected: float
+    low: float
+    high: float
+    lower_bound: float
+    familiar: bool
+
+
+def compare_times(cpu: TimeEstimate, gpu: TimeEstimate) -> dict[str, Any]:
+    """Fields of the answer about two times whose errors are independent: their ratio, its interval, and reasons."""
+    import numpy as np
+
+    from ncc.system.files.summaries import format_ratio
+    from ncc.system.files.text import format_duration
+    from ncc.tasks.devices.head import INTERVAL, LEVELS, sign_probability
+
+    quantile = NormalDist().inv_cdf
+    widths = {"CPU": cpu.high / cpu.expected, "GPU": gpu.high / gpu.expected}
+    half = math.hypot(*map(math.log, widths.values()))
+    ratio, most = math.log(cpu.expected / gpu.expected), math.log(cpu.high / gpu.lower_bound)
+    errors = [half * quantile((1 + level) / 2) / quantile((1 + INTERVAL) / 2) for level in LEVELS.tolist()]
+    sure = float(sign_probability(ratio, np.array(errors)))
+    wider, narrower = sorted(widths, key=lambda name: -widths[name])
+    reasons = []
+    if most < 0:
+        sure = max(sure, 0.5 + INTERVAL / 2)
+        reasons.append(
+            f"start and copies alone take the GPU at least {format_duration(gpu.lower_bound)}, longer than the CPU's "
+            f"whole time, at most {format_duration(cpu.high)}"
+        )
+    return {
+        "device": "GPU" if ratio > 0 else "CPU",
+        "confidence": sure,
+        "speedup_gpu_over_cpu": math.exp(ratio),
+        "interval": (math.exp(ratio - half), math.exp(min(ratio + half, most))),
+        "times_ms": {"CPU": (cpu.expected, cpu.low, cpu.high), "GPU": (gpu.expected, gpu.low, gpu.high)},
+        "familiar": cpu.familiar and gpu.familiar,
+        "devices": ("CPU", "GPU"),
+        "reasons": tuple(reasons),
+        "warnings": (
+            f"the {wider}'s time is the less certain one, within {format_ratio(widths[wider])} in four cases of five, "
+            f"the {narrower}'s within {format_ratio(widths[narrower])}",
+        ),
+    }
+
+
+def _comparison(name: str, head: "TimesHead") -> "Comparison":
+    """Compare the fastest CPU of a head with a GPU, whose launches take as long as `predict_gpu` says, and copies."""
     from ncc.tasks.gpus.features import count_launch
     from ncc.tasks.gpus.head import load_gpu_head
     from ncc.tasks.gpus.predict import predict_time
     from ncc.tasks.gpus.specs import find_spec
 
-    trained, spec = load_gpu_head(), find_spec(name)
+    trained, spec, kinds = load_gpu_head(), find_spec(name), head.card.get("kinds", {})
+    cpus = [device for device in head.devices if kinds.get(device, device) != "GPU"]
+    if not cpus:
+        raise InputError(f"the head knows no CPU, only {', '.join(head.devices)}; expected one of 'ncc calibrate'")
 
-    def time(kernel: "Kernel", launch: "Launch", moved: float, buffers: Mapping[int, float]) -> "TimeEstimate":
-        work = count_launch(
-            kernel.module,
-            kernel.function,
-            launch,
-            HostLaunch(buffers=buffers, origins=dict.fromkeys(buffers, "--transfer")),
-        )
-        run = predict_time(work, trained, spec)
+    def compare(
+        answer: "DevicePrediction", kernel: "Kernel", launch: "Launch", moved: float, host: "HostLaunch"
+    ) -> "DevicePrediction":
+        times = answer.times_ms or {}
+        cpu = min(cpus, key=lambda device: times[device][0])
+        run = predict_time(count_launch(kernel.module, kernel.function, launch, host), trained, spec)
         copy = 1e3 * moved / spec.bus_bandwidth
         parts = [(run.time_ms, run.interval_ms[1]), _middle(*(copy / share for share in reversed(_BUS_SHARE)))]
         parts.append(_middle(*_START_MS))
@@ -142,9 +210,13 @@ def _timed_gpu(name: str) -> "TimedGpu":
         half = math.hypot(*(middle * math.log(high / middle) for middle, high in parts if middle)) / expected
         bound = max(run.lower_bounds_ms.values()) + copy + _START_MS[0]
         low = max(expected * math.exp(-half), bound)
-        return TimeEstimate(expected, low, expected * math.exp(half), bound, run.familiar)
+        gpu = TimeEstimate(expected, low, expected * math.exp(half), bound, run.familiar)
+        known, shortest, longest = times[cpu]
+        compared = compare_times(TimeEstimate(known, shortest, longest, 0.0, answer.familiar), gpu)
+        named = head.card.get("name", answer.platform)
+        return replace(answer, **compared, machines={"CPU": f"{cpu} (head {named})", "GPU": spec.name})
 
-    return TimedGpu(spec.name, time)
+    return compare
 
 
 def _middle(low: float, high: float) -> tuple[float, float]:
@@ -156,10 +228,11 @@ def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
     from ncc.ir.inputs import find_inputs
     from ncc.system.files.pages import check_plot_path
     from ncc.tasks.devices.features import check_sizes
+    from ncc.tasks.gpus.specs import find_spec
 
     check_sizes(options["transfer"], options["wgsize"], options["global_size"])
     if options["gpu"] is not None:
-        _timed_gpu(options["gpu"])
+        find_spec(options["gpu"])
     options["head"] = _head_beside(options["gpu"], options["head"], options["platform"])
     if options["plot"] is not None:
         check_writable(check_plot_path(options["plot"]))

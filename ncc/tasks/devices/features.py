@@ -21,7 +21,7 @@ from ncc.ir.reader.native import OPCODES
 from ncc.kernels.bounds import reached_bytes
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
-from ncc.kernels.launch import Launch, argument_types, launch_threads
+from ncc.kernels.launch import Launch, argument_types, given_arguments, launch_threads
 from ncc.kernels.reading import LONGEST
 from ncc.kernels.work import FEATURE_NAMES, Work, count_work
 from ncc.learning.heads.columns import scaled_distances
@@ -115,10 +115,13 @@ class KernelFeatures(Rows):
 
 
 class KernelWork:
-    """A kernel's work, counted once: whatever the launch, and at launches of two sizes; statements can be left out."""
+    """A kernel's work, counted once: whatever the launch, and at launches of two sizes; statements can be left out.
 
-    def __init__(self, module: Module, function: int) -> None:
-        self._module, self._function = module, function
+    With a launch, whose integer arguments are its side length unless it says otherwise, its work is that at all sizes.
+    """
+
+    def __init__(self, module: Module, function: int, launch: Launch | None = None) -> None:
+        self._module, self._function, self._launch = module, function, launch
         self._statements = reachable_statements(module, function)
         self._integers = integer_arguments(module, function)
         self._work = count_work(module, function)
@@ -149,6 +152,13 @@ class KernelWork:
 
     def _launches(self, dimensions: int) -> list[tuple[Work, float]]:
         """Work, and the number of work-items, at 4096 and 1,048,576 data items in 1 to 3 dimensions."""
+        if self._launch is not None and not self._at_sizes:
+            side = side_length(self._launch.num_threads, dimensions)
+            given = given_arguments(self._module, self._function, self._launch)
+            values = dict.fromkeys(self._integers, float(round(side))) | given
+            run = Execution(self._module, self._function, launch_threads(self._launch), values)
+            work = count_work(self._module, self._function, run)
+            self._at_sizes[dimensions] = [(work, float(self._launch.num_threads))] * len(_DATA_ITEMS)
         if dimensions not in self._at_sizes:
             runs = [self._fitting_run(items, dimensions) for items in _DATA_ITEMS]
             self._at_sizes[dimensions] = [

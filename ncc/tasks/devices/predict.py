@@ -4,20 +4,19 @@ Reference: Ben-Nun et al. 2018, section 6.2; Zeiler and Fergus 2014 (occlusion),
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.kernels.launch import Launch, argument_types
+from ncc.kernels.host.launches import HostLaunch
+from ncc.kernels.launch import Launch, argument_names, argument_types
 from ncc.kernels.reading import Kernel
-from ncc.system.files.summaries import format_ratio
-from ncc.system.files.text import MAX_BYTES, format_duration
+from ncc.system.files.text import MAX_BYTES
 from ncc.tasks.devices.features import (
     KernelFeatures,
     KernelWork,
@@ -27,7 +26,7 @@ from ncc.tasks.devices.features import (
     integer_arguments,
     side_length,
 )
-from ncc.tasks.devices.head import INTERVAL, LEVELS, TimesHead, sign_probability
+from ncc.tasks.devices.head import TimesHead
 from ncc.tasks.devices.prediction import (
     SIZES,
     DeviceCurve,
@@ -38,59 +37,14 @@ from ncc.tasks.devices.prediction import (
 
 _MAX_WORK = 2**19
 """Statements that are described, once for each line: about a minute and a half of work."""
-_NUM_TIMED = 12
-"""Sizes at which a GPU of a data sheet is timed, each by running the kernel."""
-_QUANTILES = np.array([NormalDist().inv_cdf((1 + level) / 2) for level in (*LEVELS.tolist(), INTERVAL)])
-"""Of the size of a normal error, at `LEVELS` and at the interval's level."""
+_ELEMENT = 4
+"""Bytes of an element of a buffer that host code does not tell, one for each work-item."""
+_TIMED_STEP = 8
+"""Step between sizes at which a GPU of a data sheet is timed, each by running the kernel."""
 
 
-@dataclass(frozen=True)
-class TimeEstimate:
-    """Time of a launch on a device in ms, ends of its 80% interval, and whether such launches were measured."""
-
-    expected: float
-    low: float
-    high: float
-    lower_bound: float
-    familiar: bool
-
-
-@dataclass(frozen=True)
-class TimedGpu:
-    """A GPU that no head knows; it times a kernel's launch, given bytes moved, and of each argument by its index."""
-
-    name: str
-    time: Callable[[Kernel, Launch, float, Mapping[int, float]], TimeEstimate]
-
-
-def compare_times(cpu: TimeEstimate, gpu: TimeEstimate) -> dict[str, Any]:
-    """Fields of the answer about two times whose errors are independent: their ratio, its interval, and reasons."""
-    widths = {"CPU": cpu.high / cpu.expected, "GPU": gpu.high / gpu.expected}
-    half = math.hypot(*map(math.log, widths.values()))
-    ratio, most = math.log(cpu.expected / gpu.expected), math.log(cpu.high / gpu.lower_bound)
-    sure = float(sign_probability(ratio, half * _QUANTILES[:-1] / _QUANTILES[-1]))
-    wider, narrower = sorted(widths, key=lambda name: -widths[name])
-    reasons = []
-    if most < 0:
-        sure = max(sure, 0.5 + INTERVAL / 2)
-        reasons.append(
-            f"start and copies alone take the GPU at least {format_duration(gpu.lower_bound)}, longer than the CPU's "
-            f"whole time, at most {format_duration(cpu.high)}"
-        )
-    return {
-        "device": "GPU" if ratio > 0 else "CPU",
-        "confidence": sure,
-        "speedup_gpu_over_cpu": math.exp(ratio),
-        "interval": (math.exp(ratio - half), math.exp(min(ratio + half, most))),
-        "times_ms": {"CPU": (cpu.expected, cpu.low, cpu.high), "GPU": (gpu.expected, gpu.low, gpu.high)},
-        "familiar": cpu.familiar and gpu.familiar,
-        "devices": ("CPU", "GPU"),
-        "reasons": tuple(reasons),
-        "warnings": (
-            f"the {wider}'s time is the less certain one, within {format_ratio(widths[wider])} in four cases of five, "
-            f"the {narrower}'s within {format_ratio(widths[narrower])}",
-        ),
-    }
+Comparison = Callable[[DevicePrediction, Kernel, Launch, float, HostLaunch], DevicePrediction]
+"""Compares the CPU of an answer with a GPU that no head knows, at a launch that moves some bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +56,23 @@ class Question:
     transfer: float | None
     wgsize: float | None
     global_size: float | None
-    gpu: TimedGpu | None = None  # compared with the fastest of the head's CPUs
+    compare: Comparison | None = None
+    hosted: tuple[Launch, HostLaunch] | None = None  # a launch in host code, if that gives the sizes
+
+    @classmethod
+    def of_host(
+        cls, head: TimesHead, kernel: Kernel, compare: Comparison | None, launch: Launch, host: HostLaunch
+    ) -> "Question":
+        """Ask about a launch in host code, whose buffers are copied there and back."""
+        hosted = host.add_arguments(launch, kernel.module, kernel.function), host
+        items, group = float(launch.num_threads), float(launch.block_threads)
+        moved = sum(2 * host.buffers.get(index, _ELEMENT * items) for index in _pointers(kernel))
+        return cls(head, kernel, moved, group, items, compare, hosted)
 
     @cached_property
     def work(self) -> KernelWork:
         """The kernel's counted work."""
-        return KernelWork(self.kernel.module, self.kernel.function)
+        return KernelWork(self.kernel.module, self.kernel.function, self.hosted[0] if self.hosted else None)
 
     @cached_property
     def features(self) -> KernelFeatures:
@@ -125,13 +90,14 @@ class Question:
         """Predict the faster device."""
         by_size: dict[str, Any] = {}
         if math.isnan(self.sizes[0]):
-            curve = self.curve(SIZES if self.gpu is None else np.geomspace(*SIZES[[0, -1]], _NUM_TIMED))
+            curve = self.curve(SIZES if self.compare is None else SIZES[::_TIMED_STEP])
             by_size = {name: getattr(curve, name) for name in ("crossovers", "decided_ranges")}
             by_size |= {"times_ms": None, "fastest_at_smallest": curve.fastest[0], "_over_sizes": curve}
         answer = self._predict(self.features)
         if lines := self.work.data_dependent_lines:
             where = f" (line {', '.join(map(str, lines))})" if lines[0] else ""
             answer = replace(answer, warnings=(*answer.warnings, f"work depends on data{where}"))
+        names = argument_names(self.kernel.module, self.kernel.function)
         return replace(
             answer,
             kernel=self.kernel.name,
@@ -141,6 +107,7 @@ class Question:
             num_statements=len(self.kernel.statements),
             unknown_rate=self.kernel.lookup.unknown_rate,
             assumptions=self._assumptions(),
+            host=self.hosted[1].assumptions(list(names.values())) if self.hosted else (),
             _question=self,
             **by_size,
         )
@@ -149,6 +116,8 @@ class Question:
         moved, items = self.sizes
         if math.isnan(moved):
             return {}
+        if self.hosted is not None:
+            return {"transfer_bytes": moved, "global_size": items}
         assumed = {}
         if self.global_size is None:
             assumed["global_size"] = items
@@ -162,6 +131,8 @@ class Question:
     def curve(self, sizes: Floats) -> DeviceCurve:
         """Predict at (n,) bytes moved."""
         check_sizes(float(sizes[-1]), None)
+        if self.hosted is not None:
+            return replace(self, hosted=None, transfer=None, global_size=None).curve(sizes)
         launches = np.array([[size, self.wgsize, None] for size in sizes.tolist()], np.float64)
         predictions = self._predictions(self.features.rows(np.zeros(len(sizes), np.int64)), launches)
         low, high = np.array([each.interval for each in predictions]).T
@@ -179,7 +150,7 @@ class Question:
 
     def explain(self) -> Explanation:
         """Predict without each line of the kernel."""
-        if self.gpu is not None:
+        if self.compare is not None:
             raise InputError(
                 "no lines can be weighed in a comparison with a GPU of a data sheet: explain either half, by "
                 "'ncc predict-gpu --explain', or without --gpu"
@@ -211,35 +182,32 @@ class Question:
 
     def _predictions(self, features: KernelFeatures, sizes: Floats) -> list[DevicePrediction]:
         answers = self.head.predict(features, sizes)
-        if self.gpu is None:
+        if self.compare is None:
             return answers
         return [
-            self._against_gpu(self.gpu, answer, *launch)
-            for answer, launch in zip(answers, complete_sizes(features, sizes).tolist(), strict=True)
+            self.compare(answer, self.kernel, *self._launch(group, items, moved))
+            for answer, (moved, group, items) in zip(answers, complete_sizes(features, sizes).tolist(), strict=True)
         ]
 
-    def _against_gpu(
-        self, gpu: TimedGpu, answer: DevicePrediction, moved: float, group: float, items: float
-    ) -> DevicePrediction:
-        """Compare the fastest CPU of an answer with a GPU, at the launch that the answer assumes."""
-        kinds, times = self.head.card.get("kinds", {}), answer.times_ms or {}
-        cpus = [name for name in times if kinds.get(name, name) != "GPU"]
-        if not cpus:
-            raise InputError(
-                f"the head knows no CPU, only {', '.join(times)}; expected one of 'ncc calibrate' with a CPU"
-            )
-        cpu = min(cpus, key=lambda name: times[name][0])
+    def _launch(self, group: float, items: float, moved: float) -> tuple[Launch, float, HostLaunch]:
+        """The launch in host code, or the one that the answer assumes, with bytes moved and those of buffers."""
+        if self.hosted is not None:
+            return self.hosted[0], moved, self.hosted[1]
         dimensions = max(int(self.features.feature("dimensions")[0]), 1)
         block = block_of(self.head.wgsize if math.isnan(group) else group, dimensions)
         side = round(side_length(items, dimensions))
         types = argument_types(self.kernel.module, self.kernel.function)
-        buffers = [index for index, text in enumerate(types) if text.startswith("ptr") and "addrspace(3)" not in text]
         integers = [str(index) for index, text in enumerate(types) if text.startswith(("i16", "i32", "i64"))]
         launch = Launch.of([math.ceil(side / width) for width in block], block, dict.fromkeys(integers, float(side)))
-        timed = gpu.time(self.kernel, launch, moved, dict.fromkeys(buffers, moved / 2 / max(len(buffers), 1)))
-        compared = compare_times(TimeEstimate(*times[cpu], lower_bound=0.0, familiar=answer.familiar), timed)
-        named = self.head.card.get("name", answer.platform)
-        return replace(answer, **compared, machines={"CPU": f"{cpu} (head {named})", "GPU": gpu.name})
+        pointers = _pointers(self.kernel)
+        buffers = dict.fromkeys(pointers, moved / 2 / max(len(pointers), 1))
+        return launch, moved, HostLaunch(buffers=buffers, origins=dict.fromkeys(buffers, "--transfer"))
+
+
+def _pointers(kernel: Kernel) -> list[int]:
+    """Indices of arguments that point to global memory."""
+    types = argument_types(kernel.module, kernel.function)
+    return [index for index, text in enumerate(types) if text.startswith("ptr") and "addrspace(3)" not in text]
 
 
 def _statement_groups(kernel: Kernel) -> Sequence[list[int]]:

@@ -68,6 +68,7 @@ class DevicePrediction(Summarized):
         crossovers: Bytes moved at which the expected speedup passes 1, if no size is given.
         devices: The two that are compared: the first of the head's, and the fastest of the others.
         machines: Device → the processor that it stands for, if its name doesn't say it.
+        host: Values read from host code, each with file and line.
         reasons: Facts that decide, such as a copy over the bus that takes longer than the CPU's whole time.
         warnings: Why the interval is wide.
         fastest_at_smallest: The one that is faster at the smallest size, if no size is given.
@@ -95,6 +96,7 @@ class DevicePrediction(Summarized):
     assumptions: Mapping[str, float] = field(default_factory=dict)
     devices: tuple[str, ...] = ("CPU", "GPU")
     machines: Mapping[str, str] = field(default_factory=dict)
+    host: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     fastest_at_smallest: str | None = None
@@ -204,6 +206,8 @@ class DevicePrediction(Summarized):
             "integer_arguments": lambda value: f"integer arguments = {value:,.0f}",
         }
         assumed = ", ".join(texts[name](value) for name, value in self.assumptions.items())
+        if self.host:
+            return "; ".join([assumed, *self.host])
         if self.global_size is not None:
             given = f"--global-size {self.global_size:.15g}"
         else:

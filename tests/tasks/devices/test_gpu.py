@@ -107,6 +107,30 @@ def test_a_data_sheet_of_your_own(folder, head, tmp_path):
             ncc.predict_device(folder / "k1.cl", transfer=1e6, gpu=str(sheet), head=head)
 
 
+HOST = """
+int main() { int n = 1 << 20; float *a, *b; cudaMalloc(&a, n * sizeof(float)); cudaMalloc(&b, 4 * n);
+  rows<<<n / 256, 256>>>(a, b, 64);
+  rows<<<16, 64>>>(a, b, 1024); }
+"""
+ROWS = """__global__ void rows(float* a, float* b, int length) { int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float s = 0; for (int j = 0; j < length; j++) s += a[i * length + j]; b[i] = s; }"""
+
+
+def test_launches_in_host_code_are_answered_one_by_one_unless_a_size_is_given(folder, head, tmp_path):
+    path = tmp_path / "rows.cu"
+    path.write_text(ROWS + HOST)
+    for more in ({}, {"gpu": "A100", "head": head}):
+        many, few = ncc.predict_device(path, **more)
+        assert (many.global_size, many.wgsize, few.global_size, few.wgsize) == (2**20, 256, 1024, 64)
+        assert many.transfer_bytes == few.transfer_bytes == 2 * 2 * 4 * 2**20
+        assert many.times_ms["CPU"][0] > 2 * few.times_ms["CPU"][0]
+        assert any(value.startswith("length = 1,024") and "rows.cu:5" in value for value in few.host)
+        assert "rows.cu:4" in " ".join(str(many).split())
+        [given] = ncc.predict_device(path, global_size=4096, **more)
+        assert given.global_size == 4096 and given.host == ()
+    assert many.curve([1e5, 1e6]).low.shape == (2,)
+
+
 @pytest.mark.parametrize("widths", [(1.5, 1.5), (1.2, 4), (5, 1.3)])
 @pytest.mark.parametrize("draw", ["normal", "laplace"])
 def test_the_interval_holds_four_of_five_ratios_whose_halves_do(widths, draw):
