@@ -40,6 +40,17 @@ _MAX_REASONS = 8
 _MIN_EFFECT = 1.05
 _GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
 _STATEMENT = re.compile(r"(?:.* = )?(?:(?:tail|musttail|notail) )?(\w+)(?:.*@([\w.$]+)\()?")
+_OPCODES = {
+    "memory read": "load", "memory write": "store", "comparison": "icmp fcmp", "branch": "br switch",
+    "loop or choice": "phi select", "arithmetic": "fadd fsub fmul fmuladd fneg", "division": "fdiv sdiv udiv srem urem",
+    "integer arithmetic": "add sub mul shl lshr ashr and or xor", "address": "getelementptr", "return": "ret",
+    "conversion": "sext zext trunc sitofp uitofp fptosi fpext fptrunc bitcast extractelement insertelement",
+}  # fmt: skip
+_WORDS = {opcode: word for word, opcodes in _OPCODES.items() for opcode in opcodes.split()}
+"""Opcode → its name in source code."""
+_MINOR = ("address", "conversion", "return", "integer arithmetic")
+"""Names that come last."""
+_MAX_WORDS = 3
 
 Ranges = tuple[tuple[str, float, float], ...]
 
@@ -360,11 +371,13 @@ class Explanation(Summarized):
         rows = []
         for line in self.lines[:_MAX_REASONS]:
             if (effect := math.exp(abs(line.log_ratio_change))) >= _MIN_EFFECT:
-                match = _STATEMENT.match(line.statements[0])
-                name = (match[2] or match[1]) if match else line.statements[0]
-                more = f" and {len(line.statements) - 1} more" if len(line.statements) > 1 else ""
+                matches = filter(None, map(_STATEMENT.match, line.statements))
+                names = ((match[2] or "").removeprefix("llvm.").partition(".")[0] or match[1] for match in matches)
+                words = sorted(
+                    dict.fromkeys(_WORDS.get(demangle(name), name) for name in names), key=_MINOR.__contains__
+                )
                 location = f"line {line.line}" if line.line else "statement"
-                rows.append((location, f"{name}{more}", f"{effect:.2f}x towards {line.favors}"))
+                rows.append((location, ", ".join(words[:_MAX_WORDS]), f"{effect:.2f}x towards {line.favors}"))
         reasons = align_columns(rows, left=(0, 1, 2)) if rows else f"no line moves the answer by {_MIN_EFFECT}x or more"
         device = "GPU" if self.log_ratio > 0 else "CPU"
         return Summary(
