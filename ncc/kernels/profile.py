@@ -26,7 +26,8 @@ class LaunchProfile(Summarized):
         inferred_arguments: Missing arguments → values inferred from the kernel's comparisons.
         launch: Sizes and arguments of the launch.
         num_sampled_blocks: Number of blocks that averages are estimated from; 0 if from all blocks.
-        assumptions: What was read from host code, in words, with the file and line of each.
+        assumptions: Sizes, values and buffers read from host code, each with its line, and the file if it is not the
+            source.
     """
 
     name: str

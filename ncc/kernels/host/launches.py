@@ -8,8 +8,9 @@ import logging
 import math
 import operator
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
@@ -31,6 +32,7 @@ from ncc.kernels.host.source import (
     last_name,
     part,
     read_with_includes,
+    source_text,
     text_of,
 )
 from ncc.kernels.host.values import SIZES, Scope, Value, Values, is_number
@@ -42,7 +44,6 @@ from ncc.system.files.text import demangle, format_bytes
 logger = logging.getLogger(__name__)
 
 _MAX_SITES = 1000
-_MAX_SEARCH_STEPS = 64
 _MAX_SIZE = 2**40
 _MAX_ALIASES = 4
 _LAUNCHERS = re.compile("<<<|hipLaunchKernelGGL|nqueueNDRangeKernel")
@@ -85,19 +86,20 @@ class HostLaunch:
         }
         return replace(launch, arguments=read | dict(launch.arguments))
 
+    def in_file(self, own: str) -> "HostLaunch":
+        """Return the launch with places in a file, whose name begins them, as lines alone."""
+        return replace(self, origins={key: place.replace(own, "line ") for key, place in self.origins.items()})
+
     def assumptions(self, names: Sequence[str]) -> tuple[str, ...]:
         """Describe what is read here for arguments of these names, with the files and lines that it rests on."""
-        amounts = {index: f" = {value:,.6g}" for index, value in self.values.items()}
-        amounts |= {index: f": {format_bytes(num_bytes, 1000)}" for index, num_bytes in self.buffers.items()}
-        sizes = [("grid", self.grid), ("block", self.block)]
-        read = [f"{name} = {size} ({self.origins[name]})" for name, size in sizes if name in self.origins]
-        return (
-            *read,
-            *(
-                f"{names[i]}{amounts[i]} ({self.origins[i]})"
-                for i in sorted(amounts)
-                if i < len(names) and self.origins[i] != "--arg"
-            ),
+        read: dict[int | str, str] = {"grid": f"grid = {self.grid}", "block": f"block = {self.block}"}
+        for index, name in enumerate(names):
+            if index in self.buffers:
+                read[index] = f"{name}: {format_bytes(self.buffers[index], 1000)}"
+            elif index in self.values:
+                read[index] = f"{name} = {self.values[index]:,.6g}"
+        return tuple(
+            f"{read[key]} ({place})" for key, place in self.origins.items() if key in read and place != "--arg"
         )
 
 
@@ -133,14 +135,15 @@ class HostCode:
         self.values = Values(self.source, program_arguments)
         self._allocated, self._copied = defaultdict[str, list[Node]](list), defaultdict[str, list[Node]](list)
         self._doubtful: set[tuple[str, str]] = set()  # what values rest on that an explicit argument contradicts
+        self._explicit: dict[int, float] = {}
         self._find_allocations()
         every = self._sites()
         self._every_site = list(islice(every, _MAX_SITES))
         self._has_more = next(every, None) is not None
 
-    def has(self, kernel: str | None) -> bool:
-        """Whether there is a launch of a kernel, or any."""
-        return any(kernel in (None, site.kernel) for site in self._every_site)
+    def has(self, kernel: str) -> bool:
+        """Whether there is a launch of a kernel of this plain name."""
+        return any(kernel == site.kernel for site in self._every_site)
 
     def launches(self, kernel: str, arguments: Mapping[str, float] | None = None) -> list[HostLaunch]:
         """Launches of a kernel, by its whole name, as they stand in the text; explicit arguments win over it."""
@@ -165,6 +168,7 @@ class HostCode:
         values, origins = self.values, dict[int | str, str]()
         values.reset()
         self._doubtful.clear()
+        self._explicit.clear()
         conflicts = [*self._give(site, arguments), *(self._infer(site, launch) if launch else ())]
 
         def read(key: int | str, read_value: Callable[[], Value]) -> Value:
@@ -172,32 +176,30 @@ class HostCode:
             value = read_value()
             if value is None or not self._doubtful.isdisjoint(values.origins):
                 return None
-            origins[key] = ", ".join(dict.fromkeys(place for _, place in values.origins)) or self.source.place(
-                site.node
-            )
+            places = dict.fromkeys(place for _, place in values.origins)
+            origins[key] = ", ".join(places) or self.source.place(site.scope.at)
             return value
 
-        grid, block = (
-            _sizes_of(read(name, partial(self._size, site, name, node)))
-            for name, node in (("grid", site.grid), ("block", site.block))
-        )
+        grid = _sizes_of(read("grid", partial(self._size, site, "grid", site.grid)))
+        block = _sizes_of(read("block", partial(self._size, site, "block", site.block)))
         if launch:  # whose sizes are not read here
             origins.clear()
-        whole = grid if site.is_opencl else _combined(grid, block, operator.mul)
         numbers, buffers = dict[int, float](), dict[int, float]()
         for number, node in site.arguments.items():
             if is_number(size := read(number, partial(self._buffer, node, site.scope))):
                 buffers[number] = size
             elif is_number(value := read(number, partial(values.value, node, site.scope))):
                 numbers[number] = float(value)
+        numbers |= self._explicit
+        origins |= dict.fromkeys(self._explicit, "--arg")
         if values.exceeded or self._has_more:
             conflicts.append("host code is too long to follow: some of its values are unknown")
         return HostLaunch(
             kernel=site.kernel,
-            place=self.source.place(site.node),
+            place=self.source.place(site.scope.at),
             grid=_combined(grid, block, lambda size, local: -(-size // local)) if site.is_opencl else grid,
             block=block,
-            global_size=whole,
+            global_size=grid if site.is_opencl else _combined(grid, block, operator.mul),
             values=numbers,
             buffers=buffers,
             origins=origins,
@@ -213,8 +215,8 @@ class HostCode:
         is_negative = any(size is not None and size < 0 for size in sizes)
         if node and (is_negative or (self.values.divided_by_zero and None in sizes)):
             wrong = "is negative" if is_negative else "divides by zero"
-            text = (node.text or b"").decode()
-            raise InputError(f"{self.source.place(site.node)}: the {name} of this launch {wrong}: {text:.80}")
+            place = self.source.place(site.scope.at)
+            raise InputError(f"{place}: the {name} of this launch {wrong}: {source_text(node):.80}")
         return value
 
     def _infer(self, site: _Site, launch: Launch) -> Iterator[str]:
@@ -248,16 +250,17 @@ class HostCode:
             node = site.arguments.get(int(number)) if str(number).isdigit() else None
             if node is None:
                 continue
+            self._explicit[int(number)] = value
             self._give_name(node, site.node.start_byte, value)
             values.origins.clear()
             held = values.value(node, site.scope)
-            if not is_number(held) or held == value:
+            if not is_number(held) or held == value or not values.origins:
                 continue
             names = dict.fromkeys((name, None) for name, place in values.origins if place != "--arg")
             _solve(values.given, names, value, partial(self._axis, node, 0, site.scope))
             if values.given.keys().isdisjoint(names):
                 self._doubtful |= set(values.origins)
-                yield f"{argument} is {held:,} in the host code, {value:,.6g} here"
+                yield f"argument {argument} is {held:,} in the host code, {value:,.6g} here"
 
     def _give_name(self, node: Node, at: int, value: float) -> None:
         """Fix the name that stands for a value, up to where callers name it."""
@@ -307,23 +310,22 @@ class HostCode:
         name = _pointer_name(node)
         if not name or depth > _MAX_ALIASES or not self.values.spend():
             return None
-        found = self._copied if name not in self._allocated else self._allocated
-        sizes = [self.values.rested(name, size, Scope(size.start_byte, {})) for size in found.get(name, ())]
-        known = [float(size) for size in sizes if is_number(size) and size > 0]
-        if known:  # a part may be copied at a time
-            return max(known) if found is self._copied else known[0]
+        nodes = self._allocated.get(name, ()) or self._copied.get(name, ())
+        sizes = (self.values.rested(name, size, Scope(size.start_byte, {})) for size in nodes)
+        known = (float(size) for size in sizes if is_number(size) and size > 0)
+        # a part may be copied at a time
+        if size := next(known, 0.0) if name in self._allocated else max(known, default=0.0):
+            return size
         inner = (self._buffer(*definition, depth + 1) for definition in self.values.definitions(name, scope))
         return next(filter(None, inner), None)
 
     def _sites(self) -> Iterator[_Site]:
         for call in self.source.nodes["call_expression"]:
             target, arguments = part(call, "function"), arguments_of(call)
-            function, sizes = (
-                last_name(target),
-                [node for node in call.named_children if node.type == "kernel_call_syntax"],
-            )
-            if sizes and len(sizes[0].named_children) > 1:
-                yield _cuda_site(call, target, sizes[0].named_children, arguments)
+            function = last_name(target)
+            sizes = next((children(node) for node in call.named_children if node.type == "kernel_call_syntax"), [])
+            if len(sizes) > 1:
+                yield _cuda_site(call, target, sizes, arguments)
             elif function == "hipLaunchKernelGGL" and len(arguments) > 3:
                 yield _cuda_site(call, arguments[0], arguments[1:3], arguments[5:])
             elif function.endswith("EnqueueNDRangeKernel") and len(arguments) > 5:
@@ -332,24 +334,18 @@ class HostCode:
                 yield from self._opencl_site(call, arguments[0], arguments[2:4])
 
     def _opencl_site(self, call: Node, kernel: Node, sizes: list[Node]) -> Iterator[_Site]:
-        settings = [(node.start_byte, arguments_of(node)) for node in self.source.calls["clSetKernelArg"]]
+        calls = [(node.start_byte, arguments_of(node)) for node in self.source.calls["clSetKernelArg"]]
         for node in self.source.calls["setArg"]:
             if variable := part(node, "function", "argument"):
-                settings.append((node.start_byte, [variable, *arguments_of(node)]))
-        settings = [
-            (at, parts)
-            for at, parts in sorted(settings, key=operator.itemgetter(0))
-            if len(parts) > 2 and text_of(parts[0]) == text_of(kernel)
-        ]
+                calls.append((node.start_byte, [variable, *arguments_of(node)]))
+        calls = [(at, parts) for at, parts in calls if len(parts) > 2 and text_of(parts[0]) == text_of(kernel)]
+        calls = [(at, parts) for at, parts in calls if at < call.start_byte] or calls
         passed = dict[int, Node]()
-        for ordinal, (at, parts) in enumerate(
-            [setting for setting in settings if setting[0] < call.start_byte] or settings
-        ):
+        for ordinal, (at, parts) in enumerate(calls):
             number = self.values.value(parts[1], Scope(at, {}))
             passed[int(number) if is_number(number) else ordinal] = parts[-1]
-        for name in self._kernel_names(kernel, Scope(call.start_byte, {})):
-            yield _Site(call, name, [], sizes[0], next(iter(sizes[1:]), None), passed, is_opencl=True)
-            return
+        for name in islice(self._kernel_names(kernel, Scope(call.start_byte, {})), 1):
+            yield _Site(call, name, [], sizes[0], sizes[1] if len(sizes) > 1 else None, passed, is_opencl=True)
 
     def _kernel_names(self, node: Node, scope: Scope, depth: int = 0) -> Iterator[str]:
         """Names of kernels that a variable may have been created for."""
@@ -397,26 +393,18 @@ def _pointer_name(node: Node | None) -> str:
     return ""
 
 
-def _solve(fixed: "dict[Any, float]", keys: Iterable[Hashable], size: float, value: Callable[[], float | None]) -> None:
+def _solve(fixed: dict[Any, float], keys: Iterable[Any], size: float, value: Callable[[], float | None]) -> None:
     """Fix the first key by which an expression takes a size, which grows with it."""
     for key in keys:
 
-        def with_number(number: float, key: Hashable = key) -> float | None:
+        def amount(number: int, key: Any = key) -> float:
             fixed[key] = float(number)
-            return value()
+            found = value()
+            return math.inf if found is None else found
 
-        low, high = 1, 2
-        if with_number(high) is not None:
-            while high < _MAX_SIZE and (found := with_number(high)) is not None and found <= size:
-                low, high = high, high * 2
-            for _ in range(_MAX_SEARCH_STEPS):
-                if high - low <= 1:
-                    break
-                middle = (low + high) // 2
-                found = with_number(middle)
-                low, high = (middle, high) if found is not None and found <= size else (low, middle)
-            if high < _MAX_SIZE and with_number(low) == size:
-                return
+        number = 0 if amount(2) == math.inf else bisect_right(range(1, _MAX_SIZE), size, key=amount)
+        if 0 < number < _MAX_SIZE - 1 and amount(number) == size:
+            return
         del fixed[key]
 
 
@@ -440,32 +428,32 @@ def _combined(grid: Sizes | None, block: Sizes | None, combine: Callable[[int, i
 
 def read_host(
     source: Source,
-    kernel: str | None = None,
+    kernel: str,
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
 ) -> HostCode:
     """Read the host code that launches a kernel: of a file (or text) and its includes, else of a file beside it."""
     options = options or CompileOptions()
-    defines = "".join(f"\n#define {one.replace('=', ' ', 1)}" for one in options.defines if "=" in one)
+    defines = "".join(f"#define {one.replace('=', ' ', 1)}\n" for one in options.defines)
     given = None if program_arguments is None else tuple(program_arguments)
-    plain = kernel and split_kernel_name(kernel)[0]
+    plain, _ = split_kernel_name(kernel)
     if isinstance(source, bytes):
-        return _host_code(f'#line 1 "source"\n{source.decode(errors="replace")}{defines}', given)
+        return _host_code(f'{defines}#line 1 "source"\n{source.decode(errors="replace")}', given)
     path, folders = Path(source), [Path(one) for one in options.include_paths]
     own = read_with_includes(path, folders, set())
-    code = _host_code(own + defines, given)
+    code = _host_code(defines + own, given)
     if code.has(plain):
         return code
     files = sorted(one for one in path.parent.glob("*") if one.suffix in HOST_SUFFIXES and one.is_file())[:MAX_FILES]
     for file in files:
         seen: set[Path] = set()
         text = read_with_includes(file, folders, seen)
-        if (plain and plain not in text) or not _LAUNCHERS.search(text):
+        if plain not in text or not _LAUNCHERS.search(text):
             continue
         if _MAIN.search(text) is None:
             text += "".join(f"\n{read_with_includes(other, folders, seen)}" for other in files)
         parameters = "" if path in seen or path.suffix not in HOST_SUFFIXES else f"{own}\n"
-        beside = _host_code(parameters + text + defines, given)
+        beside = _host_code(defines + parameters + text, given)
         if beside.has(plain):
             return beside
     return code
@@ -507,7 +495,8 @@ def find_launches(
         raise InputError(missing[0])
     for line in missing:
         logger.warning("%s", line)
-    return found
+    own = "source" if isinstance(source, bytes) else Path(source)
+    return [(kernel, launch, host.in_file(f"{own}:")) for kernel, launch, host in found]
 
 
 @lru_cache(maxsize=16)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,7 +109,12 @@ def arguments_of(call: Node | None) -> list[Node]:
 
 def text_of(node: Node | None) -> str:
     """A node's text without blanks; names of members are written with a point."""
-    return "".join(node.text.decode().split()).replace("->", ".").removeprefix("this.") if node and node.text else ""
+    return "".join(source_text(node).split()).replace("->", ".").removeprefix("this.")
+
+
+def source_text(node: Node | None) -> str:
+    """A node's text as it stands."""
+    return node.text.decode() if node and node.text else ""
 
 
 def last_name(node: Node | None) -> str:
@@ -127,7 +133,9 @@ class SourceTree:
         text = _CONTINUED.sub(lambda found: found[0].replace("\\\n", " ") + "\n" * found[0].count("\n"), text)
         self.macros: dict[str, Macro] = {}
         self._places: list[str] = []
-        root = _parse("\n".join(self._preprocessed(text)).encode())
+        lines = [line.encode() for line in self._preprocessed(text)]
+        self._line_begins = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        root = _parse(b"\n".join(lines))
         self.nodes = defaultdict[str, list[Node]](list)  # from first to last, by type
         self._collect(root)
         self._functions = list(self._find_functions())
@@ -158,7 +166,7 @@ class SourceTree:
 
     def _preprocessed(self, text: str) -> Iterator[str]:
         """Yield lines of code, empty where they are directives or left out by these; keep macros, and lines' places."""
-        file, number, kept = "source", 0, list[bool | None]()  # conditions that hold; None where that is not known
+        file, number, kept = "-D", 0, list[bool | None]()  # conditions that hold; None where that is not known
         for line in text.split("\n"):
             number += 1
             self._places.append(f"{file}:{number}")
@@ -181,7 +189,7 @@ class SourceTree:
                 self.macros[found[1]] = Macro(names, found[3].strip(), self._places[-1])
 
     def _collect(self, root: Node) -> None:
-        """Collect nodes by type, but for those that are in too many others."""
+        """Collect nodes by type, except where they are nested too deeply."""
         cursor, depth, deadline = root.walk(), 0, time.monotonic() + _MAX_SECONDS
         while time.monotonic() < deadline:
             if (node := cursor.node) and node.is_named:
@@ -226,9 +234,10 @@ class SourceTree:
                     name = last_name(declarator)
                     if type_ and name:
                         self.variables.setdefault(name, (type_, declarator))
-                    # a constructor's call reads as the declaration of a function
                     if declarator.type == "function_declarator" and self.enclosing(declarator.start_byte):
-                        self.assigned[name].append(Assignment(declarator.start_byte, declarator))
+                        # a constructor's call reads as the declaration of a function
+                        call = parse_expression(f"dim3{source_text(part(declarator, 'parameters'))}")
+                        self.assigned[name] += [Assignment(declarator.start_byte, call)] if call else []
         for node in self.nodes["init_declarator"]:
             if value := part(node, "value"):
                 self.assigned[last_name(node)].append(Assignment(node.start_byte, value))
@@ -241,9 +250,9 @@ class SourceTree:
         for assignments in self.assigned.values():
             assignments.sort(key=lambda assignment: assignment.at)
 
-    def place(self, node: Node) -> str:
-        """File and line of a node."""
-        return self._places[node.start_point.row]
+    def place(self, at: int) -> str:
+        """File and line of a place in the text."""
+        return self._places[bisect_right(self._line_begins, at) - 1]
 
     def enclosing(self, at: int) -> Function | None:
         """The innermost function that a place is in."""

@@ -9,6 +9,7 @@ import operator
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TypeGuard
 
 from tree_sitter import Node
@@ -21,6 +22,7 @@ from ncc.kernels.host.source import (
     last_name,
     parse_expression,
     part,
+    source_text,
     text_of,
 )
 
@@ -47,8 +49,7 @@ _MAX_DEPTH = 80  # of nodes and names in each other
 _OWN_DEPTH = 12  # of a launch's own sizes and the dim3 they name; what callers pass may be set in ways not seen here
 _MAX_VALUE = 2.0**63
 _MAX_SHIFT = 64
-_MAX_BITS = 128  # of an integer on the way to a value
-_MAX_STEPS = 200_000  # nodes evaluated for a launch
+_MAX_STEPS = 100_000  # nodes and places looked at for a launch: gpuFLOPBench's programs need at most 62,147
 _MAX_SECONDS = 5.0
 _NO_VALUE = KeyError, IndexError, ValueError, TypeError, ArithmeticError, RecursionError
 _CONVERTED = frozenset(
@@ -67,6 +68,18 @@ def _power(x: float, y: float) -> float:
     return x**y if abs(value) < _MAX_VALUE else value
 
 
+def _divided(x: float, y: float) -> float:
+    if isinstance(x, int) and isinstance(y, int):
+        return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+    return x / y
+
+
+def _shifted(x: float, y: float) -> int:
+    if not -_MAX_SHIFT < y < _MAX_SHIFT:
+        raise ValueError(f"a shift by {y}")
+    return int(x) << int(y) if y >= 0 else int(x) >> int(-y)
+
+
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     **dict.fromkeys(("min", "MIN", "fmin", "fminf"), min),
     **dict.fromkeys(("max", "MAX", "fmax", "fmaxf"), max),
@@ -77,46 +90,14 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     **dict.fromkeys(("log2", "log2f"), math.log2),
     "abs": abs,
 }
-
-
-def _divided(x: float, y: float) -> float:
-    if isinstance(x, int) and isinstance(y, int):
-        return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-    return x / y
-
-
-def _shifted(x: float, y: float, left: bool) -> int:
-    if not 0 <= y < _MAX_SHIFT:
-        raise ValueError(f"a shift by {y}")
-    return int(x) << int(y) if left else int(x) >> int(y)
-
-
-_OPERATIONS: dict[str, Callable[[float, float], float]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": _divided,
-    "%": lambda x, y: int(math.fmod(x, y)),
-    "<<": lambda x, y: _shifted(x, y, True),
-    ">>": lambda x, y: _shifted(x, y, False),
-    "&": lambda x, y: int(x) & int(y),
-    "|": lambda x, y: int(x) | int(y),
-    "^": lambda x, y: int(x) ^ int(y),
-    "==": lambda x, y: int(x == y),
-    "!=": lambda x, y: int(x != y),
-    "<": lambda x, y: int(x < y),
-    ">": lambda x, y: int(x > y),
-    "<=": lambda x, y: int(x <= y),
-    ">=": lambda x, y: int(x >= y),
-    "&&": lambda x, y: int(bool(x) and bool(y)),
-    "||": lambda x, y: int(bool(x) or bool(y)),
-}
-_SIGNS: dict[str, Callable[[float], float]] = {
-    "-": operator.neg,
-    "+": operator.pos,
-    "!": operator.not_,
-    "~": lambda x: ~int(x),
-}
+_OPERATIONS: dict[tuple[str, int], Callable[..., float]] = {  # by sign and number of operands
+    ("+", 1): operator.pos, ("-", 1): operator.neg, ("!", 1): operator.not_, ("~", 1): operator.invert,
+    ("+", 2): operator.add, ("-", 2): operator.sub, ("*", 2): operator.mul, ("/", 2): _divided,
+    ("%", 2): lambda x, y: int(math.fmod(x, y)), ("<<", 2): _shifted, (">>", 2): lambda x, y: _shifted(x, -y),
+    ("&", 2): operator.and_, ("|", 2): operator.or_, ("^", 2): operator.xor, ("==", 2): operator.eq,
+    ("!=", 2): operator.ne, ("<", 2): operator.lt, (">", 2): operator.gt, ("<=", 2): operator.le,
+    (">=", 2): operator.ge, ("&&", 2): lambda x, y: bool(x and y), ("||", 2): lambda x, y: bool(x or y),
+}  # fmt: skip
 
 
 class Scope(NamedTuple):
@@ -142,18 +123,23 @@ def _unqualified(text: str) -> str:
 
 
 def _type_name(node: Node | None) -> str:
-    return _unqualified(node.text.decode()) if node and node.text else ""
+    return _unqualified(source_text(node))
 
 
 class Values:
     """Evaluates expressions of host code, with the program's arguments if they are known."""
 
     def __init__(self, source: SourceTree, program_arguments: Sequence[str] | None = None) -> None:
-        self.source, self.program_arguments = source, program_arguments
+        self.source, self.program_arguments = source, dict[str, float]()
+        if program_arguments is not None:
+            self.program_arguments["argc"] = len(program_arguments) + 1.0
+        for number, text in enumerate(program_arguments or (), 1):
+            with suppress(ValueError):
+                self.program_arguments[f"argv[{number}]"] = float(text)
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew: nothing is inferred or given, and the whole budget is left."""
+        """Forget what is inferred or given, and restore the budget."""
         self.inferred: dict[str, float] = {}  # names whose values follow from the sizes of the launch
         # names of known values, and the functions they are local to; None for all functions
         self.given: dict[tuple[str, int | None], float] = {}
@@ -181,7 +167,7 @@ class Values:
             value = None
         finally:
             self._depth -= 1
-        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        if is_number(value) and not abs(value) < _MAX_VALUE:
             value = None
         if value is None:
             del self.origins[num_origins:]
@@ -198,8 +184,7 @@ class Values:
                 value = self.value(node.named_children[_WRAPPERS[kind]], scope)
             case "unary_expression" | "binary_expression":
                 operands = [self.value(operand, scope) for operand in node.named_children]
-                operations = _SIGNS if len(operands) == 1 else _OPERATIONS
-                value = operations[text_of(part(node, "operator"))](*numbers_of(operands))
+                value = _OPERATIONS[text_of(part(node, "operator")), len(operands)](*numbers_of(operands))
             case "conditional_expression":
                 yes, no = part(node, "consequence"), part(node, "alternative")
                 condition = self.value(part(node, "condition"), scope)
@@ -212,10 +197,6 @@ class Values:
                 value = self._bytes(part(node, "type") or part(node, "value"), scope) or _UNKNOWN_BYTES
             case "argument_list" | "initializer_list":
                 value = _dimensions([self.value(one, scope) for one in node.named_children])
-            case "function_declarator":  # what reads as a declaration is a constructor's call
-                parameters = part(node, "parameters")
-                text = parameters.text.decode() if parameters and parameters.text else ""
-                value = self.value(parse_expression(f"dim3{text}"), scope)
             case "call_expression":
                 value = self._called(node, scope)
         return value
@@ -227,7 +208,7 @@ class Values:
         return float(value) if name in ("float", "double") else int(value)
 
     def _resolved(self, type_: Node | None) -> str:
-        """The name of a type, that which an alias or a macro stands for."""
+        """Name of a type behind its aliases and macros."""
         name = _type_name(type_)
         for _ in range(_MAX_ALIASES):
             macro, alias = self.source.macros.get(name), self.source.types.get(name)
@@ -259,8 +240,10 @@ class Values:
             value = self._origin(name, "--arg", self.given[key])
         elif name in self.inferred:
             value = self._origin(name, "the launch's sizes", self.inferred[name])
-        elif name == "argc" and (count := self._argument_count()):
-            value = count
+        elif name in self.program_arguments:
+            value = self._origin(name, "--program-args", self.program_arguments[name])
+        elif name == "argc" and any(known.startswith("argv") for known in self.inferred):
+            value = 1 + max(int(found[1]) for known in self.inferred if (found := _ARGV.fullmatch(known)))
         elif (value := self._followed(name, scope)) is None and (value := self._member(name, scope)) is None:
             if macro and macro.parameters is None:
                 value = self.rested(name, parse_expression(macro.text), scope, macro.place)
@@ -287,8 +270,8 @@ class Values:
         """Value of a name's expression; the expression's own place is recorded if it is of constants alone."""
         before = len(self.origins)
         value = self.value(node, scope)
-        if value is not None and node and len(self.origins) == before:
-            self.origins.append((name, place or self.source.place(node)))
+        if value is not None and len(self.origins) == before:
+            self.origins.append((name, place or self.source.place(scope.at)))
         return value
 
     def _followed(self, name: str, scope: Scope) -> Value:
@@ -341,7 +324,7 @@ class Values:
             bound = {**scope.bound, **dict(zip(macro.parameters, passed, strict=False))}
             return self.value(parse_expression(macro.text), Scope(scope.at, bound))
         if name in _CONVERTED and arguments:
-            return self._program_argument(text_of(arguments[0]))
+            return self.value(arguments[0], scope)
         for function in self.source.functions.get(name, ()):
             body = children(function.body)
             if len(function.parameters) == len(arguments) and len(body) == 1:
@@ -353,23 +336,6 @@ class Values:
             type_ = target if name in SIZES else children(part(target, "arguments"))[0]
             return self._converted(values[0], type_)
         return _dimensions(values) if name in ("dim3", "NDRange") else _FUNCTIONS[name](*numbers_of(values))
-
-    def _argument_count(self) -> int:
-        """Value of argc: from the program's arguments, or from inferred ones; 0 if neither is known."""
-        if self.program_arguments is not None:
-            return len(self.program_arguments) + 1
-        return 1 + max((int(found[1]) for name in self.inferred if (found := _ARGV.fullmatch(name))), default=-1)
-
-    def _program_argument(self, text: str) -> Value:
-        found = _ARGV.search(text)
-        if not found:
-            return None
-        if found[0] in self.inferred:
-            return self._origin(found[0], "the launch's sizes", self.inferred[found[0]])
-        if self.program_arguments is None:
-            self.unknown[found[0]] = None
-            return None
-        return self._origin(found[0], "--program-args", float(self.program_arguments[int(found[1]) - 1]))
 
     def _bytes(self, node: Node | None, scope: Scope, depth: int = 0) -> int | None:
         """Bytes of a type, of a variable, or of an element of one."""
@@ -420,7 +386,7 @@ def numbers_of(values: Sequence[Value]) -> list[int | float]:
 
 
 def _dimensions(values: Sequence[Value]) -> Value:
-    """Up to three sizes, of which missing ones are 1; a number or a ``dim3`` alone stays as it is."""
+    """Up to three sizes, of which missing ones are 1; a number or a ``dim3`` alone is unchanged."""
     if len(values) == 1 and values[0] is not None:
         return values[0]
     return tuple(None if isinstance(one, tuple) else one for one in (*values, 1, 1)[:3])

@@ -60,7 +60,8 @@ class GpuPrediction(Summarized):
         arguments: Values of arguments that were given, or read from host code, by name.
         buffer_bytes: Bytes of the memory that arguments point to, read from host code, by name.
         inferred_arguments: Values of arguments inferred from the launch sizes, by name.
-        assumptions: What was read from host code, in words, with the file and line of each.
+        assumptions: Sizes, values and buffers read from host code, each with its line, and the file if it is not the
+            source.
         data_dependent_loops: Locations of loops whose trip count depends on data, assumed 8, with the file if it is
             not the source.
         roofline_ms: Estimates of the time that each part of the work takes alone, at the GPU's peak rate for it; caches
@@ -146,8 +147,6 @@ class GpuPrediction(Summarized):
             ("work", work),
             ("estimates", _times(parts)),
             ("at least", bounds),
-            ("arguments", ", ".join(f"{name} = {_amount(value)}" for name, value in self.arguments.items())),
-            ("buffers", ", ".join(f"{name} = {format_bytes(size, 1000)}" for name, size in self.buffer_bytes.items())),
         ]
 
 

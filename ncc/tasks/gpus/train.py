@@ -46,7 +46,7 @@ from ncc.tasks.gpus.tables import MeasuredLaunch, read_launches
 
 logger = logging.getLogger(__name__)
 
-COUNTING_VERSION = 3
+COUNTING_VERSION = 4
 """Raised whenever a launch's features change: by what compiles it, reads it, counts it or puts it against a GPU."""
 _NAMES_FLAG = "-fno-discard-value-names"
 _FLAG = re.compile(r"(?<!\S)-([DI]) ?(\S+)")

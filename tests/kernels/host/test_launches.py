@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import HostCode, Launch, read_host
+from tests.rooms import CompileOptions, HostCode, Launch, read_host
 from tests.support.text import rows
 
 _CODE = (Path(__file__).parent / "calls.cu").read_text()
@@ -150,3 +150,87 @@ def test_programs_arguments_go_before_sizes_and_sizes_before_defaults(given, gri
 def test_an_instance_has_the_arguments_of_its_own_launch(kernel, n):
     found = HostCode(_DEFAULTS, []).launch_at(kernel, Launch.of([64], [256], {}))
     assert found.values == {1: n}
+
+
+_HERE = Path(__file__).parent
+
+
+def test_opencl_launches_have_work_items_arguments_and_buffers():
+    (launch,) = read_host(_HERE / "vadd.c", "vadd").launches("vadd")
+    assert (launch.grid, launch.block, launch.global_size) == ((64, 2, 1), (64, 1, 1), (4096, 2, 1))
+    assert (launch.values, launch.buffers) == ({2: 4095}, {0: 16384, 1: 16384})
+    assert launch.place.endswith("vadd.c:24")
+    assert [launch.origins[key].rpartition("/")[2] for key in (0, 2)] == ["vadd.c:1", "vadd.c:1"]
+
+
+def test_the_cpp_wrappers_launches_are_read():
+    first, second = read_host(_HERE / "wrapper.cpp", "scale").launches("scale")
+    assert (first.grid, first.block, first.values, first.buffers) == ((32, 1, 1), (128, 1, 1), {1: 255}, {0: 32768})
+    assert (second.grid, second.block, second.global_size) == (None, None, (4096, 2, 1))
+
+
+def test_opencl_sizes_are_compared_as_work_items():
+    code = read_host(_HERE / "vadd.c", "vadd")
+    assert code.launch_at("vadd", Launch.of([64, 2], 64, {})).conflicts == ()
+    assert (
+        "global size x is 4,096 in the host code, 2,048 here" in code.launch_at("vadd", Launch.of(32, 64, {})).conflicts
+    )
+
+
+def test_an_explicit_argument_goes_before_all_that_it_contradicts():
+    text = "int main() { int n = 64; cudaMalloc(&d, n * 4); cudaMalloc(&e, 512); k<<<4, 32>>>(d, n * n, e); }"
+    followed = HostCode(text).launch_at("k", Launch.of([4], [32], {"1": 10_000}))
+    assert (followed.buffers, followed.values) == ({0: 400, 2: 512}, {1: 10_000})  # n is 100
+    contradicted = HostCode(text).launch_at("k", Launch.of([4], [32], {"1": 5000}))
+    assert (contradicted.buffers, contradicted.values) == ({2: 512}, {1: 5000})
+    assert contradicted.conflicts == ("argument 1 is 4,096 in the host code, 5,000 here",)
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("int n = 6; if (n % 4 != 0) n = (n / 4 + 1) * 4; k<<<1, 1>>>(n);", 8),
+        ("int n = 8; if (n % 4 != 0) n = (n / 4 + 1) * 4; k<<<1, 1>>>(n);", 8),
+        ("int n = 8; if (argc > 9) n = atoi(argv[9]); k<<<1, 1>>>(n);", 8),
+        ("int m, n; n = m = 0; read(&n); k<<<1, 1>>>(n);", None),
+        ("int n = 0; while (more()) n++; k<<<1, 1>>>(n);", None),
+        ("struct { float a[4]; char *b; } s[2]; k<<<1, 1>>>(sizeof(s));", 48),
+        ("unsigned short s[3]; k<<<1, 1>>>(sizeof(s) / sizeof(*s));", 3),
+        ("float n = 7; k<<<1, 1>>>((int)(n / 2));", 3),
+        ("int n = 7; k<<<1, 1>>>(ceil((float)n / 2));", 4),
+        ("dim3 g(16, 4), b(g.y); k<<<1, 1>>>(g.x * b.x);", 64),
+        ("dim3 g; g.x = 16; g.y = 4; k<<<1, 1>>>(g.y);", 4),
+    ],
+)
+def test_values_follow_c(body, value):
+    text = f"int main(int argc, char **argv) {{ {body} }}"
+    assert HostCode(text, []).launch_at("k", Launch.of(1, 1, {})).values.get(0) == value
+
+
+def test_a_part_that_is_copied_is_not_the_whole():
+    allocated = "int main() { cudaMalloc(&d, size()); for (;;) cudaMemcpy(d, h, 64, up); k<<<4, 32>>>(d); }"
+    assert _arguments(allocated).buffers == {}
+    elsewhere = "int main() { cudaMemcpy(d, h, 64, up); cudaMemcpy(d, h, 4096, up); k<<<4, 32>>>(d); }"
+    assert _arguments(elsewhere).buffers == {0: 4096}
+
+
+def test_other_programs_in_a_folder_are_not_mixed(tmp_path):
+    (tmp_path / "k.cu").write_text("__global__ void k(float *x, int n) {}\n")
+    (tmp_path / "a.cu").write_text("#define N 1024\nint main() { other<<<N, 1>>>(x); }\n")
+    (tmp_path / "b.cu").write_text("int N = 64;\nint main() { cudaMalloc(&x, N); k<<<N, 1>>>(x, N); }\n")
+    found = read_host(tmp_path / "k.cu", "k").launch_at("k", Launch.of(64, 1, {}))
+    assert (found.values, found.buffers, found.conflicts) == ({1: 64}, {0: 64}, ())
+    assert found.origins[1] == f"{tmp_path / 'b.cu'}:1"
+
+
+@pytest.mark.parametrize("text", ["(" * 30_000, "a<" * 9_000, "{" * 30_000, "k<<<" * 9_000, "-(a)&" * 4_000])
+def test_hostile_text_ends_in_time(text):
+    assert not HostCode(text).launch_at("k", Launch.of(1, 1, {})).values
+
+
+def test_macros_of_the_command_line_choose_what_is_read(tmp_path):
+    text = "#ifndef N\n#define N 8\n#endif\n#ifdef GPU\nint main() { k<<<N, 1>>>(x, N); }\n#endif\n"
+    (tmp_path / "k.cu").write_text(text)
+    options = CompileOptions(defines=("GPU", "N=64"))
+    assert [launch.grid for launch in read_host(tmp_path / "k.cu", "k", options).launches("k")] == [(64, 1, 1)]
+    assert read_host(tmp_path / "k.cu", "k").launches("k") == []

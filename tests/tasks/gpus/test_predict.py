@@ -1,5 +1,6 @@
 """Predicted launches: what an answer holds, how it goes with sizes, and what is refused."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -92,3 +93,54 @@ def test_what_is_mistyped_is_refused(given, noun):
     finished = run_here("predict-gpu", _SAMPLE, "--grid", "4", "--block", "64", *given)
     assert finished.code != 0
     assert noun in " ".join(finished.err.split())
+
+
+_LAUNCHING = """__global__ void scale(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }
+int main(int argc, char **argv) {
+  const int n = 1 << 12;
+  cudaMalloc(&x, n * sizeof(float));
+  scale<<<n / 256, 256>>>(x, n);
+  scale<<<atoi(argv[1]), 256>>>(x, 8);
+}
+"""
+
+
+@pytest.mark.parametrize("verb", ["predict-gpu", "profile"])
+def test_launches_come_from_host_code(tmp_path, verb):
+    (tmp_path / "scale.cu").write_text(_LAUNCHING)
+    finished = run_here(verb, tmp_path / "scale.cu")
+    assert finished.code == 0
+    assert "n = 4,096 (line 3)" in finished.out
+    assert "grid = (16, 1, 1) (line 3)" in finished.out
+    row = json.loads(run_here(verb, tmp_path / "scale.cu", "--json").out)
+    assert [kernel["grid"] for kernel in row["kernels"]] == [[16, 1, 1]]
+
+
+def test_every_launch_is_a_line(tmp_path):
+    (tmp_path / "scale.cu").write_text(_LAUNCHING)
+    finished = run_here("predict-gpu", tmp_path / "scale.cu", "--program-args", "40", "--json")
+    assert [kernel["grid"] for kernel in json.loads(finished.out)["kernels"]] == [[16, 1, 1], [40, 1, 1]]
+
+
+@pytest.mark.parametrize("verb", ["predict-gpu", "profile"])
+@pytest.mark.parametrize("options", [(), ("--grid", "4")])
+def test_without_host_code_the_error_names_the_options(tmp_path, verb, options):
+    (tmp_path / "k.cu").write_text("__global__ void k(float *x) { *x = 1; }\n")
+    finished = run_here(verb, tmp_path / "k.cu", *options)
+    assert finished.code != 0
+    assert "--grid 4096 --block 256" in finished.err
+
+
+def test_an_answer_says_that_nothing_was_assumed(tmp_path):
+    (tmp_path / "k.cu").write_text("__global__ void k(float *x) { *x = 1; }\n")
+    assert "assumed   nothing" in run_here("predict-gpu", tmp_path / "k.cu", "--grid", "4", "--block", "32").out
+
+
+def test_opencl_host_code_beside_a_kernel_is_read(tmp_path):
+    host = Path(__file__).parents[2] / "kernels" / "host" / "vadd.c"
+    (tmp_path / "vadd.c").write_text(host.read_text())
+    kernel = "__kernel void vadd(__global const float *a, __global int *b, int n) { int i = get_global_id(0);"
+    (tmp_path / "vadd.cl").write_text(kernel + " if (i < n) b[i] = a[i]; }\n")
+    (row,) = json.loads(run_here("predict-gpu", tmp_path / "vadd.cl", "--json").out)["kernels"]
+    assert (row["grid"], row["block"], row["arguments"]) == ([64, 2, 1], [64, 1, 1], {"n": 4095})
+    assert f"n = 4,095 ({tmp_path / 'vadd.c'}:1)" in row["assumptions"]
