@@ -7,6 +7,7 @@ as many as the launch has.
 import logging
 import math
 import operator
+import os
 import re
 from bisect import bisect_right
 from collections import defaultdict
@@ -475,7 +476,8 @@ def find_launches(
     """
     grid, block = sizes
     found, missing = list[tuple[int, Launch, HostLaunch]](), list[str]()
-    is_code = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
+    source = source.encode() if isinstance(source, str) and "\n" in source else source  # text, as `load_module` has it
+    is_code = isinstance(source, bytes) or (os.path.isfile(source) and language_of(source))  # noqa: PTH113 - of any text
     for kernel in kernels:
         name, names = module.function_names[kernel], list(argument_names(module, kernel).values())
         code = read_host(source, name, options, program_arguments) if is_code else HostCode("")
