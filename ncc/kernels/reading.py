@@ -88,8 +88,8 @@ def kernel_indices(module: Module) -> list[int]:
     kernels: list[int] = np.flatnonzero(module.function_is_kernel).tolist()
     if not kernels:
         raise InputError(
-            f"{module.name}: no kernel among its functions: expected one marked __kernel (OpenCL) or __global__ "
-            "(CUDA, HIP), and a launch of each that is a template"
+            f"{module.name}: has functions but no kernel; expected one marked __kernel (OpenCL) or __global__ (CUDA, "
+            "HIP), and a launch of each that is a template"
         )
     return kernels
 

@@ -256,7 +256,9 @@ PER_INPUT = (
     Case(
         "predict_device", inputs=(KERNELS,),
         changes={**DEVICE, **SIZES},
-        refuses={**NO_DEVICE, "source": (CODE, NOWHERE), "global_size": (-1, 0)},
+        refuses={
+            **NO_DEVICE, "source": (CODE, NOWHERE), "global_size": (-1, 0), "gpu": ("ZX 81",), "kernel": ("absent",),
+        },
     ),
     Case(
         "predict_gpu", inputs=(CUDA,), settings=LAUNCH,
