@@ -137,7 +137,7 @@ tags: [llvm-ir, ncc-ir]
 
 # {escape_control(repr(self), lines=False)}
 
-A model of [ncc](https://pypi.org/project/ncc-ir/), in safetensors and JSON:
+A model of ncc (`pip install ncc-ir`), in safetensors and JSON:
 
 ```python
 import ncc
