@@ -86,7 +86,7 @@ def main() -> None:
                "median_factor": np.exp(np.median(np.abs(half[:, 0]))), "median_width": np.exp(np.median(half[:, 1]))}
         for name, half in halves.items()
     }  # fmt: skip
-    result["pairs"] = pair(*halves.values(), seed=chosen.seed)
+    result["pairs"] = pair(halves["cpu"], halves["gpu"], chosen.seed)
     rounded = {name: {key: round(float(value), 4) for key, value in part.items()} for name, part in result.items()}
     report = {"command": command_line(), "environment": environment(), **rounded}
     chosen.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
