@@ -469,7 +469,7 @@ def evaluate_gpu(
     Every method learns from launches with and without their program's arguments, and is asked both ways.
 
     Args:
-        method: ncc, process, lstm, vectors, trees, physics, counts, sizes, median, 'perfect counts' or all.
+        method: Any of ncc, process, lstm, vectors, trees, physics, counts, sizes, median, 'perfect counts' or all.
 
     Returns:
         Method → "with_program_args" and "without_program_args" → figures, with 95 % intervals over programs.
@@ -507,7 +507,7 @@ def evaluate_times(
     Args:
         protocol: What is held out for a test: parts of the suites, or a quarter of CLgen's kernels after the other; or
             which source of kernels is asked about after training on the other.
-        platform: amd (Tahiti 7970) or nvidia (GTX 970).
+        platform: GPU, amd (Tahiti 7970) or nvidia (GTX 970).
         model: Models to measure.
 
     Returns:
