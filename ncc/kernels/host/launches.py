@@ -475,6 +475,8 @@ def find_launches(
         InputError: A size is out of range, only one is given, or host code has none.
     """
     grid, block = sizes
+    if (grid is None) != (block is None):
+        raise InputError(f"--{'block' if block is None else 'grid'} is missing; pass both, or none to read host code")
     found, missing = list[tuple[int, Launch, HostLaunch]](), list[str]()
     source = source.encode() if isinstance(source, str) and "\n" in source else source  # text, as `load_module` has it
     is_code = isinstance(source, bytes) or (os.path.isfile(source) and language_of(source))  # noqa: PTH113 - of any text
@@ -486,7 +488,7 @@ def find_launches(
             launch = Launch.of(grid, block, arguments)
             found.append((kernel, launch, code.launch_at(name, replace(launch, arguments=numbered))))
             continue
-        launches = code.launches(name, numbered) if grid is block else []
+        launches = code.launches(name, numbered)
         for host in launches:
             if host.grid and host.block:
                 found.append((kernel, Launch.of(host.grid, host.block, arguments), host))
