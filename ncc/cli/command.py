@@ -87,12 +87,24 @@ def _click_type(kind: Any, words: Words) -> click.ParamType[Any] | None:
     if words.parse:
         return _Parsed(words.parse)
     if get_origin(kind) is Literal:
-        return click.Choice(get_args(kind))
+        return _Choice(get_args(kind))
     if words.minimum is not None:
         return click.IntRange(min=int(words.minimum))
     if kind is Path:
         return click.Path(path_type=Path)
     return click.types.convert_type(kind) if kind in (int, float, str, bool) else click.STRING
+
+
+class _Choice(click.Choice[str]):
+    """One of some words; a wrong one is refused with what the option is for."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            about = getattr(param, "help", None) or ""
+            raise click.BadParameter(f"{error.message} {about}".strip(), ctx, param) from None
 
 
 class _Parsed(click.ParamType[Any]):

@@ -67,7 +67,7 @@ def predict_device(
         global_size: Work-items of the launch, such as 65536 or 64K. If only one of transfer and global size is set, the
             other follows: 4 bytes per work-item and pointer, copied both ways; fewer work-items if only these fit.
         platform: GPU to compare with the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default: nvidia, or the head's
-            platform. For another machine see ncc calibrate, and head.
+            platform. For another machine run ncc calibrate, and pass its head.
         gpu: GPU to compare with the CPU of a calibrated head, such as 'RTX 3080', or a data sheet (.toml).
         head: Head, or its name: a folder, or ORG/NAME on the Hugging Face hub; default: the shipped one for the
             platform, or with gpu the one that the environment variable NCC_DEVICE_HEAD names.
