@@ -9,7 +9,6 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ncc.errors import InputError
-from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.system.files.writing import check_writable
 from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, Words, command, load_once, show_results, verb
@@ -83,7 +82,7 @@ def predict_device(
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
-    from ncc.kernels.host.launches import read_host
+    from ncc.kernels.host.launches import host_source, read_host
     from ncc.kernels.launch import Launch
     from ncc.kernels.reading import NAMES_FLAG, find_kernels, read_kernels
     from ncc.tasks.devices.features import check_sizes
@@ -99,8 +98,8 @@ def predict_device(
     if compare is None and len(loaded.devices) < 2:
         raise InputError(f"the head knows {loaded.devices[0]} alone; pass --gpu NAME to compare it with a GPU")
     options = replace(CompileOptions.of(options, language), debug_lines=True)
-    is_code = isinstance(source, bytes) or (Path(source).is_file() and language_of(source))
-    if reads_host := bool(is_code) and (transfer, wgsize, global_size) == (None, None, None):
+    code = host_source(source) if (transfer, wgsize, global_size) == (None, None, None) else None
+    if code is not None:
         options = replace(options, flags=(NAMES_FLAG, *options.flags))
     kernels = read_kernels(source, embedding, loaded.embedding_id, options)
     if kernel is not None:
@@ -108,7 +107,7 @@ def predict_device(
         kernels = [each for each in kernels if each.function in chosen]
     questions: list[Question] = []
     for each in kernels:
-        launches = read_host(source, each.name, options).launches(each.name) if reads_host else []
+        launches = [] if code is None else read_host(code, each.name, options).launches(each.name)
         hosted = [
             Question.of_host(loaded, each, compare, Launch.of(host.grid, host.block, {}), host)
             for host in launches

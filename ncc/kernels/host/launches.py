@@ -427,8 +427,17 @@ def _combined(grid: Sizes | None, block: Sizes | None, combine: Callable[[int, i
     return x, y, z
 
 
+def host_source(source: Source) -> bytes | Path | None:
+    """Return text as bytes, as `load_module` reads it, or the path of a source file; None for what has no host code."""
+    if isinstance(source, str) and "\n" in source:
+        return source.encode()
+    if isinstance(source, bytes):
+        return source
+    return Path(source) if os.path.isfile(source) and language_of(source) else None  # noqa: PTH113 - of any text
+
+
 def read_host(
-    source: Source,
+    source: bytes | Path,
     kernel: str,
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
@@ -440,7 +449,7 @@ def read_host(
     plain, _ = split_kernel_name(kernel)
     if isinstance(source, bytes):
         return _host_code(f'{defines}#line 1 "source"\n{source.decode(errors="replace")}', given)
-    path, folders = Path(source), [Path(one) for one in options.include_paths]
+    path, folders = source, [Path(one) for one in options.include_paths]
     own = read_with_includes(path, folders, set())
     code = _host_code(defines + own, given)
     if code.has(plain):
@@ -478,11 +487,10 @@ def find_launches(
     if (grid is None) != (block is None):
         raise InputError(f"--{'block' if block is None else 'grid'} is missing; pass both, or none to read host code")
     found, missing = list[tuple[int, Launch, HostLaunch]](), list[str]()
-    source = source.encode() if isinstance(source, str) and "\n" in source else source  # text, as `load_module` has it
-    is_code = isinstance(source, bytes) or (os.path.isfile(source) and language_of(source))  # noqa: PTH113 - of any text
+    own = host_source(source)
     for kernel in kernels:
         name, names = module.function_names[kernel], list(argument_names(module, kernel).values())
-        code = read_host(source, name, options, program_arguments) if is_code else HostCode("")
+        code = HostCode("") if own is None else read_host(own, name, options, program_arguments)
         numbered = {str(names.index(key)) if key in names else key: value for key, value in arguments.items()}
         if grid is not None and block is not None:
             launch = Launch.of(grid, block, arguments)
@@ -499,8 +507,8 @@ def find_launches(
         raise InputError(missing[0])
     for line in missing:
         logger.warning("%s", line)
-    own = "source" if isinstance(source, bytes) else Path(source)
-    return [(kernel, launch, host.in_file(f"{own}:")) for kernel, launch, host in found]
+    place = "source" if isinstance(own, bytes) else own
+    return [(kernel, launch, host.in_file(f"{place}:")) for kernel, launch, host in found]
 
 
 @lru_cache(maxsize=16)
