@@ -118,7 +118,7 @@ function startTable() {
   heading.setAttribute("role", "row");
   heading.setAttribute("aria-rowindex", "1");
   for (const name of shownColumns()) {
-    const column = make("div", "", heading, name in { name: 1, place: 1, speedup: 1 } ? name : "number");
+    const column = make("div", "", heading, name in { name: 1, place: 1, speedup: 1 } ? name : `number ${name}`);
     column.setAttribute("role", "columnheader");
     column.dataset.sort = name;
     column.title = ABOUT[name] ?? "";
@@ -128,7 +128,7 @@ function startTable() {
 }
 function drawFunction(/** @type {number} */ index, /** @type {HTMLElement} */ row) {
   for (const name of shownColumns()) {
-    const made = make("span", cell(name, listed[index]), row, name in { name: 1, place: 1, speedup: 1 } ? name : "number");
+    const made = make("span", cell(name, listed[index]), row, name in { name: 1, place: 1, speedup: 1 } ? name : `number ${name}`);
     made.setAttribute("role", "gridcell");
   }
 }
