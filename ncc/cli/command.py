@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 import click
 
@@ -190,10 +190,10 @@ def _parameters(command: Command, texts: dict[str, str]) -> tuple[list[_Paramete
         parts = words.fields or (dict.fromkeys(each.name for each in fields(kind)) if is_dataclass(kind) else {})
         if words.is_option and parts:
             configs[name] = kind
-            types, defaults = get_type_hints(kind, include_extras=True), parameter.default or kind()
-            field_texts = {
-                name: text for base in reversed(kind.__mro__) for name, text in read_docstring(base)[1].items()
-            }
+            defaults, types, field_texts = parameter.default or kind(), dict[str, Any](), dict[str, str]()
+            for base in reversed(kind.__mro__[:-1]):
+                types |= inspect.get_annotations(base)  # quoted ones are text on the command line
+                field_texts |= read_docstring(base)[1]
             found += [
                 _Parameter(f"{name}.{part}", types[part], getattr(defaults, part), field_texts[part], words=how)
                 for part, how in parts.items()
