@@ -62,7 +62,7 @@ def test_pages_of_commands_have_options_and_keys(site, verb, key, unit):
 @pytest.mark.parametrize("page", ["commands/predict-device", "commands/embed", "python/vectors"])
 def test_the_reference_has_the_texts_that_verbs_share(site, page):
     text = (site / f"{page}.html").read_text(encoding="utf-8")
-    assert "<p>Statement embedding, or its folder; default: the shipped one.</p>" in text
+    assert "<p>Statement embedding, or its name: a folder, or ORG/NAME on the Hugging Face hub; default: the" in text
 
 
 def test_search_reaches_every_command(site):
