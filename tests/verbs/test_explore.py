@@ -147,7 +147,7 @@ def test_an_index_of_a_stranger_shows_no_other_file(code, tmp_path):
 
 
 @pytest.fixture
-def served(code):
+def served(code, _interruptible):
     """The address of the page, and the process that serves it."""
     process = start("explore", "code", "--no-open", stdout=-1, stderr=-1)
     assert process.stdout

@@ -219,6 +219,7 @@ def test_no_serious_barrier_is_found(opened: Any) -> None:
     assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
 
 
+@pytest.mark.usefixtures("_interruptible")
 def test_a_served_page_shows_the_same(browser: Any, tmp_path: Path) -> None:
     process = start("explore", ROOT / "datasets" / "samples", "--no-open", stdout=-1, stderr=-1)
     try:
