@@ -10,6 +10,7 @@ they take is an assumption.
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +65,11 @@ def pair(cpu: Floats, gpu: Floats, seed: int) -> dict[str, Any]:
         right[index] = (truth > 1) == (answer["device"] == "GPU")
         sure[index], decided[index] = answer["confidence"], not low <= 1 <= high
     return {
-        "coverage": held.mean(),
-        "accuracy": right.mean(),
-        "confidence": sure.mean(),
-        "decided": decided.mean(),
-        "accuracy_of_decided": right[decided > 0].mean(),
+        "coverage": float(held.mean()),
+        "accuracy": float(right.mean()),
+        "confidence": float(sure.mean()),
+        "decided": float(decided.mean()),
+        "accuracy_of_decided": float(right[decided > 0].mean()),
     }
 
 
@@ -82,13 +83,17 @@ def main() -> None:
     chosen = parser.parse_args()
     halves = {"cpu": cpu_half(chosen.table, chosen.device, chosen.seed), "gpu": gpu_half(chosen.seed)}
     result: dict[str, Any] = {
-        name: {"launches": len(half), "coverage": (np.abs(half[:, 0]) <= half[:, 1]).mean(),
-               "median_factor": np.exp(np.median(np.abs(half[:, 0]))), "median_width": np.exp(np.median(half[:, 1]))}
+        name: {
+            "launches": len(half),
+            "coverage": float((np.abs(half[:, 0]) <= half[:, 1]).mean()),
+            "median_factor": math.exp(np.median(np.abs(half[:, 0]))),
+            "median_width": math.exp(np.median(half[:, 1])),
+        }
         for name, half in halves.items()
-    }  # fmt: skip
+    }
     result["pairs"] = pair(halves["cpu"], halves["gpu"], chosen.seed)
-    rounded = {name: {key: round(float(value), 4) for key, value in part.items()} for name, part in result.items()}
-    report = {"command": command_line(), "environment": environment(), **rounded}
+    rounded = {name: {key: round(value, 4) for key, value in part.items()} for name, part in result.items()}
+    report = {"command": command_line("python benchmarks/device_halves.py"), **environment(), **rounded}
     chosen.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(rounded, indent=1))
 

@@ -125,10 +125,8 @@ class Explorer:
         if not 0 <= row < len(self.index):
             raise InputError(f"there is no function {row}; expected 0 to {len(self.index) - 1}")
         number = int(self.index.store.functions["file"][row])
-        function, excerpt = (
-            self.index.function_at(row),
-            source_lines(self.index.function_at(row), self.root, _MAX_LINES),
-        )
+        function = self.index.function_at(row)
+        excerpt = source_lines(function, self.root, _MAX_LINES)
         notes = [excerpt.note] if excerpt.note else []
         path, named = _shown_path(function.file), ["--function", function.function]
         commands = {
