@@ -67,6 +67,17 @@ class Launch:
         return self.num_blocks * self.block_threads
 
 
+def block_of(num_threads: float, dimensions: int) -> list[int]:
+    """Sizes of a block of a number of threads in 1 to 3 dimensions: powers of two, unless there is one dimension."""
+    most = min(max(num_threads, 1), _LIMITS["block"][0])
+    block = [1] * min(max(dimensions, 1), 3)
+    if len(block) == 1:
+        return [int(most)]
+    while 2 * math.prod(block) <= most:
+        block[block.index(min(block))] *= 2
+    return block
+
+
 def argument_names(module: Module, function: int) -> dict[int, str]:
     """Node of each argument → its name, or its index if the IR has no names."""
     nodes = module.operands(int(module.function_start[function]))

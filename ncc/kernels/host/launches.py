@@ -6,7 +6,6 @@ as many as the launch has.
 
 import logging
 import math
-import operator
 import os
 import re
 from bisect import bisect_right
@@ -38,7 +37,7 @@ from ncc.kernels.host.source import (
 )
 from ncc.kernels.host.values import SIZES, Scope, Value, Values, is_number
 from ncc.kernels.instructions import split_fields
-from ncc.kernels.launch import Launch, argument_names, argument_types, converted
+from ncc.kernels.launch import Launch, argument_names, argument_types, block_of, converted
 from ncc.kernels.reading import Source, split_kernel_name
 from ncc.system.files.text import demangle, format_bytes
 
@@ -53,6 +52,8 @@ _COPY = ("Memcpy", "MemcpyAsync", "Memset", "MemsetAsync")
 # function → number of the argument that says how many bytes there are; the first one is the pointer
 _ALLOCATORS = {f"{api}{name}": 1 for api in ("cuda", "hip") for name in _ALLOCATE}
 _COPIES = {f"{api}{name}": 2 for api in ("cuda", "hip") for name in _COPY}
+_BLOCK_THREADS = 256  # where a driver chooses
+_NO_BLOCK = ("", "0", "NULL", "nullptr", "NullRange", "cl::NullRange")
 _MAIN = re.compile(r"\bmain\s*\(")
 
 Sizes = tuple[int, int, int]
@@ -66,7 +67,6 @@ class HostLaunch:
     place: str = ""  # file and line of the launch
     grid: Sizes | None = None  # blocks (work-groups), if all are known
     block: Sizes | None = None  # threads of a block (local size)
-    global_size: Sizes | None = None  # threads (work-items)
     values: Mapping[int, float] = field(default_factory=dict)  # number of an argument → its value
     buffers: Mapping[int, float] = field(default_factory=dict)  # number of an argument → bytes of memory it points to
     # number of an argument, "grid" or "block" → what it rests on, such as "main.cu:3"
@@ -183,6 +183,12 @@ class HostCode:
 
         grid = _sizes_of(read("grid", partial(self._size, site, "grid", site.grid)))
         block = _sizes_of(read("block", partial(self._size, site, "block", site.block)))
+        if site.is_opencl and grid:
+            if block is None and text_of(site.block) in _NO_BLOCK:
+                dimensions = max((axis for axis, size in enumerate(grid, 1) if size > 1), default=1)
+                block = _sizes_of((*block_of(_BLOCK_THREADS, dimensions), 1, 1)[:3])
+                origins["block"] = "assumed, the driver chooses"
+            grid = _sizes_of(block and tuple(-(-size // width) for size, width in zip(grid, block, strict=True)))
         if launch:  # whose sizes are not read here
             origins.clear()
         numbers, buffers = dict[int, float](), dict[int, float]()
@@ -198,9 +204,8 @@ class HostCode:
         return HostLaunch(
             kernel=site.kernel,
             place=self.source.place(site.scope.at),
-            grid=_combined(grid, block, lambda size, local: -(-size // local)) if site.is_opencl else grid,
+            grid=grid,
             block=block,
-            global_size=grid if site.is_opencl else _combined(grid, block, operator.mul),
             values=numbers,
             buffers=buffers,
             origins=origins,
@@ -418,13 +423,6 @@ def _axis_of(value: Value, axis: int) -> float | None:
 def _sizes_of(value: Value) -> Sizes | None:
     x, y, z = (_axis_of(value, axis) for axis in range(3))
     return None if x is None or y is None or z is None or min(x, y, z) < 1 else (int(x), int(y), int(z))
-
-
-def _combined(grid: Sizes | None, block: Sizes | None, combine: Callable[[int, int], int]) -> Sizes | None:
-    if not grid or not block:
-        return None
-    x, y, z = map(combine, grid, block)
-    return x, y, z
 
 
 def host_source(source: Source) -> bytes | Path | None:

@@ -21,15 +21,13 @@ from ncc.ir.reader.native import OPCODES
 from ncc.kernels.bounds import reached_bytes
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
-from ncc.kernels.launch import Launch, argument_types, given_arguments, launch_threads
+from ncc.kernels.launch import Launch, argument_types, block_of, given_arguments, launch_threads
 from ncc.kernels.reading import LONGEST
 from ncc.kernels.work import FEATURE_NAMES, Work, count_work
 from ncc.learning.heads.columns import scaled_distances
 from ncc.system.files.text import MAX_BYTES
 
 _MAX_WGSIZE = 1 << 16
-_MAX_THREADS = 1 << 10
-"""Threads of a block on a GPU."""
 _ITEM_BYTES = 8.0
 """Bytes moved for each work-item and pointer argument: four there, four back."""
 _MAX_EXCESS = 0.1
@@ -42,8 +40,8 @@ _MAX_TRIES = 6
 """Launches that are run until one fits the data; a secant needs three if what is reached grows by one power."""
 _DATA_ITEMS = (2.0**12, 2.0**20)
 """Sizes of the two launches at which work is counted."""
-_BLOCKS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
-"""Dimensions → work-group of those launches."""
+_BLOCK_THREADS = 256
+"""Threads of a work-group of those launches."""
 
 _PROFILE = (
     "dimensions", "depth", "open_depth", "fixed_trips", "dynamic_flops", "intensity", "coalesced_share",
@@ -186,7 +184,7 @@ class KernelWork:
             side = max(side * math.exp(-excess / growth), 1.0)
 
     def _run(self, side: int, dimensions: int) -> Execution:
-        block = _BLOCKS[min(max(dimensions, 1), 3)]
+        block = block_of(_BLOCK_THREADS, dimensions)
         threads = launch_threads(Launch.of([max(side // width, 1) for width in block], block, {}))
         return Execution(self._module, self._function, threads, dict.fromkeys(self._integers, float(side)))
 
@@ -200,17 +198,7 @@ def integer_arguments(module: Module, function: int) -> list[int]:
 
 def side_length(items: float, dimensions: int) -> float:
     """Side length of data items laid out in the dimensions in which a kernel asks for its index."""
-    return float(items ** (1 / len(_BLOCKS[min(max(dimensions, 1), 3)])))
-
-
-def block_of(wgsize: float, dimensions: int) -> list[int]:
-    """Threads of a block of a size in each dimension: powers of two, unless there is one dimension."""
-    block = [1] * min(dimensions, 3)
-    if len(block) == 1:
-        return [int(min(max(wgsize, 1), _MAX_THREADS))]
-    while 2 * math.prod(block) <= min(wgsize, _MAX_THREADS):
-        block[block.index(min(block))] *= 2
-    return block
+    return float(items ** (1 / min(max(dimensions, 1), 3)))
 
 
 def counts_at_size(work: Floats, items: Floats) -> Floats:

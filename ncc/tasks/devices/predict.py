@@ -14,13 +14,12 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.errors import InputError
 from ncc.kernels.host.launches import HostLaunch
-from ncc.kernels.launch import Launch, argument_names, argument_types
+from ncc.kernels.launch import Launch, argument_names, argument_types, block_of
 from ncc.kernels.reading import Kernel
 from ncc.system.files.text import MAX_BYTES
 from ncc.tasks.devices.features import (
     KernelFeatures,
     KernelWork,
-    block_of,
     check_sizes,
     complete_sizes,
     integer_arguments,
@@ -193,11 +192,11 @@ class Question:
         """The launch in host code, or the one that the answer assumes, with bytes moved and those of buffers."""
         if self.hosted is not None:
             return self.hosted[0], moved, self.hosted[1]
-        dimensions = max(int(self.features.feature("dimensions")[0]), 1)
+        dimensions = int(self.features.feature("dimensions")[0])
         block = block_of(self.head.wgsize if math.isnan(group) else group, dimensions)
         side = round(side_length(items, dimensions))
-        types = argument_types(self.kernel.module, self.kernel.function)
-        integers = [str(index) for index, text in enumerate(types) if text.startswith(("i16", "i32", "i64"))]
+        names = argument_names(self.kernel.module, self.kernel.function)
+        integers = [names[node] for node in integer_arguments(self.kernel.module, self.kernel.function)]
         launch = Launch.of([math.ceil(side / width) for width in block], block, dict.fromkeys(integers, float(side)))
         pointers = _pointers(self.kernel)
         buffers = dict.fromkeys(pointers, moved / 2 / max(len(pointers), 1))
