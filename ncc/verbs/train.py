@@ -146,7 +146,7 @@ def train_embedding(
     card = {**(card or {}), "corpora": [corpus.name for corpus in counted]}
     if extend is not None:
         embedding = extend_embedding(
-            load_embedding(None if extend == "shipped" else extend),
+            load_embedding(extend),
             load_corpora(counted, config.context_width),
             min_count=config.min_count,
             abstraction=load_abstraction(counted),
