@@ -320,7 +320,7 @@ def test_names_stay_names_in_notebooks(hostile):
     assert framed.startswith('<iframe sandbox="allow-scripts" ') and framed.count("<") == 2
     for result in (*of_kernels, code, ncc.classify(hostile), near):
         shown = result._repr_html_()
-        assert re.fullmatch(r"(?s)<table>.*</table>|<pre>[^<]*</pre>", shown)
+        assert shown.startswith("<table>") and shown.endswith("</table>")
         assert "<img" not in shown and "<b>hello" not in shown
     assert all("&lt;/script&gt;&lt;img" in result._repr_html_() for result in of_kernels)
     assert answer.verdict in answer._repr_html_()

@@ -4,9 +4,8 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 
-from ncc.system.files.text import escape_control
+from ncc.system.files.text import escape_control, escape_html
 
 WIDTH = 100
 """Columns of a line; a longer name runs over."""
@@ -52,8 +51,15 @@ class Summary:
         return "\n".join(text)
 
     def to_html(self) -> str:
-        """Return the answer for a notebook."""
-        return f"<pre>{escape(self.lines())}</pre>"
+        """Return the answer as a table for a notebook."""
+        head = " · ".join(filter(None, (self.verdict, self.interval, self.confidence)))
+        rows = ""
+        for label, shown in self.details:
+            if shown:
+                lines = map(escape_html, [shown] if isinstance(shown, str) else shown)
+                rows += f"<tr><th>{escape_html(label)}</th><td>{'<br>'.join(lines)}</td></tr>"
+        caption = f"{escape_html(self.subject)}: " if self.subject else ""
+        return f"<table><caption>{caption}<b>{escape_html(head)}</b></caption>{rows}</table>"
 
 
 class Summarized(ABC):
