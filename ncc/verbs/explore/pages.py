@@ -4,6 +4,7 @@ import re
 import secrets
 import sys
 import threading
+import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -125,7 +126,13 @@ def serve(explorer: Explorer, port: int, until: ExitStack, *, opens: bool) -> It
             raise InputError(f"port {port} can't be used: {error.strerror}; pass another --port, or none") from error
         address = f"http://{server.hosts[0]}{server.path}"
         yield Summary(verdict=f"{len(explorer.index):,} functions", interval="Ctrl-C ends it", subject=address)
+        # on a thread of its own: Ctrl-C must not arrive between accepting a connection and handling it
+        thread = threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True)
         with suppress(KeyboardInterrupt):
+            thread.start()
             if opens:
                 webbrowser.open(address)
-            server.serve_forever(poll_interval=0.2)
+            while thread.is_alive():
+                time.sleep(1)
+        if thread.is_alive():
+            server.shutdown()
