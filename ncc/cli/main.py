@@ -9,7 +9,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import Any
+from importlib.util import find_spec
+from pkgutil import resolve_name
+from typing import Any, cast
 
 import click
 
@@ -71,7 +73,7 @@ _GROUPS = {
     "train": "Train embeddings and heads.",
     "data": "List, fetch and verify datasets.",
 }
-_LAB = ("bench", "evaluate")
+_LAB = {"bench": "ncc_lab.cli:bench", "evaluate": "ncc_lab.cli:evaluate"}
 _INTERRUPTED = 130
 _VERSION = eager_option("--version", "Show the version and exit.", lambda _: f"ncc {ncc.__version__}")
 
@@ -102,7 +104,7 @@ class VerbGroup(click.Group):
 
 
 class _TopGroup(VerbGroup):
-    """All verbs, those of other distributions with an entry point in ``ncc.verbs`` among them."""
+    """All verbs, those of the lab among them if it is installed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -118,12 +120,12 @@ class _TopGroup(VerbGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all verbs that are installed."""
-        return [*super().list_commands(ctx), *_GROUPS, *sorted(_entry_points().names)]
+        return [*super().list_commands(ctx), *_GROUPS, *_lab_verbs()]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs in sections, those of other distributions last."""
+        """Write the verbs in sections, those of the lab last."""
         sections = {title: [*dict.fromkeys(name.split()[0] for name in verbs)] for title, verbs in SECTIONS.items()}
-        sections["Evaluate"] = sorted(_entry_points().names)
+        sections["Evaluate"] = _lab_verbs()
         width = max(map(len, self.list_commands(ctx)))
         for title, names in sections.items():
             commands = [(name.ljust(width), self.get_command(ctx, name)) for name in names]
@@ -133,13 +135,10 @@ class _TopGroup(VerbGroup):
                     formatter.write_dl(rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The verb of a name, loaded if another distribution has it."""
-        if cmd_name in self.verbs or cmd_name in _GROUPS:
-            return super().get_command(ctx, cmd_name)
-        for entry in _entry_points().select(name=cmd_name):
-            group: click.Command = entry.load()
-            return group
-        return None
+        """The verb of a name, loaded if it is the lab's."""
+        if cmd_name in _lab_verbs():
+            return cast(click.Command, resolve_name(_LAB[cmd_name]))
+        return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take ``help VERB`` for ``VERB --help``."""
@@ -147,7 +146,7 @@ class _TopGroup(VerbGroup):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """The verb of the first word."""
-        if args[0] in _LAB and not self.get_command(ctx, args[0]):
+        if args[0] in _LAB and not _lab_verbs():
             exit_with_error(f"ncc {args[0]} is part of ncc-lab; in a checkout of ncc: pip install -e lab", code=2)
         return super().resolve_command(ctx, args)
 
@@ -161,10 +160,8 @@ class _TopGroup(VerbGroup):
             exit_with_error(without_command(str(error)), code=2 if is_usage else 1)
 
 
-def _entry_points() -> Any:
-    from importlib.metadata import entry_points
-
-    return entry_points(group="ncc.verbs")
+def _lab_verbs() -> list[str]:
+    return [*_LAB] if find_spec("ncc_lab") else []
 
 
 def run_verb(command: Command, *, as_json: bool = False, require_confinement: bool = False, **arguments: Any) -> None:

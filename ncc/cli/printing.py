@@ -4,7 +4,6 @@ import json
 import os
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -109,6 +108,8 @@ def print_rows(table: Rows) -> None:
 
 def print_traceback(error: Exception) -> None:
     """Print where a defect of ncc shows."""
+    import traceback
+
     print_message("".join(traceback.format_exception(error)).rstrip())
 
 

@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ncc.errors import InputError
@@ -147,6 +146,8 @@ class TimeEstimate:
 
 def compare_times(cpu: TimeEstimate, gpu: TimeEstimate) -> dict[str, Any]:
     """Fields of the answer about two times whose errors are independent: their ratio, its interval, and reasons."""
+    from statistics import NormalDist
+
     import numpy as np
 
     from ncc.system.files.summaries import format_ratio

@@ -1,7 +1,6 @@
 """Making models: ``ncc corpus build`` and ``ncc train``."""
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -218,6 +217,8 @@ def train_encoder(
         DataError: POJ-104 is needed, and missing or damaged.
         OutputError: A folder can't be written.
     """
+    from shutil import which
+
     from ncc.ir.reader.abstraction import Abstraction
     from ncc.learning.corpus.recipe import load_recipe
     from ncc.learning.embedding.embedding import load_embedding
@@ -230,7 +231,7 @@ def train_encoder(
 
     is_linear = config.model == "linear"
     check_positive(jobs=jobs, per_class=per_class)
-    if missing := [str(clang) for clang in clangs if not shutil.which(clang)]:
+    if missing := [str(clang) for clang in clangs if not which(clang)]:
         raise InputError(f"clangs: {missing[0]} is missing or can't be run")
     place = Path(cache) if cache else programs_cache()
     check_folder(output, place)

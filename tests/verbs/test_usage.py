@@ -113,11 +113,7 @@ def test_cells_that_look_like_formulas_get_an_apostrophe(tmp_path):
 
 
 def test_without_the_lab_its_verbs_say_how_to_get_it(tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(
-        "import importlib.metadata as metadata\n"
-        "entry_points = metadata.entry_points\n"
-        "metadata.entry_points = lambda **options: entry_points(**options | {'group': 'nobody'})\n"
-    )
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['ncc_lab'] = None\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     for words in (["evaluate", "devmap"], ["bench", "devmap"], ["--help"]):
         command = [sys.executable, "-m", "ncc", *words]

@@ -4,7 +4,7 @@ import ctypes
 import functools
 import itertools
 import math
-import secrets
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -115,7 +115,7 @@ def _library() -> ctypes.CDLL:
         if not hasattr(library, name):
             raise NccError(f"{path} is older than ncc's sources. Run 'pip install .' in its source folder again.")
         getattr(library, name).restype, getattr(library, name).argtypes = result, arguments
-    library.ncc_key(secrets.randbits(64), secrets.randbits(64))
+    library.ncc_key(*np.frombuffer(os.urandom(16), np.uint64).tolist())
     return library
 
 

@@ -59,10 +59,11 @@ class Vocabulary:
         (1, <Backoff.OPCODE: 6>)
         """
         for form in (text, split_constant_offset(text)):
+            if (row := self._index.get(form)) is not None:
+                return row, Backoff.EXACT
             plain = strip_inferred_flags(form)
-            for row in (self._index.get(form), self._index.get(plain), self._version_rows.get(plain)):
-                if row is not None:
-                    return row, Backoff.EXACT
+            if (row := self._index.get(plain, self._version_rows.get(plain))) is not None:
+                return row, Backoff.EXACT
         for level, form in zip(Backoff, generalizations(text), strict=True):
             row = self._index.get(form)
             if row is None and level == Backoff.OPERATION:

@@ -1,9 +1,7 @@
 """Sizes and parts of encoders and of the heads on top of them, and the options of an encoder's training."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, get_args
-
-from msgspec import Meta
+from typing import Literal, get_args
 
 from ncc.errors import InputError
 from ncc.learning.training.config import TrainingConfig, check_fields
@@ -27,12 +25,12 @@ class EncoderConfig:
     last_dropout: float = 0.0  # the same, after the last layer
     word_dropout: float = 0.0  # fraction of statements, and of literals, that are hidden in training
     train_vectors: bool = False
-    memory: Annotated[int, Meta(ge=2, le=1 << 20)] | None = None  # largest time scale of chrono initialization
+    memory: int | None = None  # largest time scale of chrono initialization
 
     def __post_init__(self) -> None:
         check_fields(self, "1 or more", lambda number: number >= 1, "hidden", "layers")
         check_fields(self, "0 or more", lambda number: number >= 0, "buckets")
-        check_fields(self, "2 or more", lambda number: number is None or number >= 2, "memory")
+        check_fields(self, "from 2 to 2^20", lambda number: number is None or 2 <= number <= 1 << 20, "memory")
         check_fields(self, _FRACTION, lambda fraction: 0 <= fraction < 1, "dropout", "last_dropout", "word_dropout")
         unknown = set(self.pooling) - set(get_args(Pooling))
         if unknown or not self.pooling or len(set(self.pooling)) < len(self.pooling):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.errors import AssetError, InputError
+from ncc.system.files.hub import ASSETS
 from ncc.system.files.reading import open_input
 from ncc.system.files.writing import folder_lock, write_atomically
 from ncc.system.sandbox.limits import input_limit
@@ -79,7 +80,9 @@ def read_model(
     path = folder / f"{stem}.safetensors"
     tensors = read_tensors(path, names, kinds=kinds, max_bytes=max_bytes or input_limit() // 8)
     with _opened(path) as file:
-        if card.get(_HASH) not in (None, hashlib.file_digest(file, "sha256").hexdigest()):
+        # hashes of shipped models were checked by whoever installed them
+        expected = None if path.is_relative_to(ASSETS) else card.get(_HASH)
+        if expected is not None and expected != hashlib.file_digest(file, "sha256").hexdigest():
             raise AssetError(f"{path}: doesn't match {stem}.json; saving was interrupted, or the file was changed")
     return card, tensors
 

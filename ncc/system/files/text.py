@@ -6,8 +6,6 @@ from contextlib import suppress
 from functools import lru_cache
 from html import escape
 
-import pydemumble
-
 from ncc.errors import InputError
 
 MAX_BYTES = 1e15
@@ -44,6 +42,8 @@ def escape_html(value: object) -> str:
 @lru_cache(maxsize=1 << 12)
 def demangle(name: str) -> str:
     """Return a function's name as in C++ or CUDA source, without control characters."""
+    import pydemumble  # a shared library, which most answers don't need
+
     if name.startswith(("_Z", "__Z")) and len(name) <= _MAX_MANGLED and _num_components(name) <= _MAX_COMPONENTS:
         with suppress(TypeError):  # bytes that are not UTF-8
             demangled = pydemumble.demangle(re.sub(_UNIQUE_SUFFIX, "", name[name.index("_Z") :])) or name

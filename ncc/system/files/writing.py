@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import secrets
 import sys
 import time
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ _held: ContextVar[frozenset[str]] = ContextVar("_held", default=frozenset())
 def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name, whole, when the block ends well; missing folders are made."""
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     with _output_errors(path):
         if _is_special(path):
             raise OutputError(f"{path}: is a pipe or a device, which a file can't replace")

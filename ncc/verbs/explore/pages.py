@@ -1,7 +1,7 @@
 """The explorer's page with its data: as a folder of files, or served to this machine until Ctrl-C."""
 
+import os
 import re
-import secrets
 import sys
 import threading
 import time
@@ -100,7 +100,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         self.explorer, self.lock = explorer, threading.Lock()
         self.hosts = [f"{name}:{self.server_address[1]}" for name in ("127.0.0.1", "localhost")]
-        self.path = f"/{secrets.token_urlsafe(24)}/"
+        self.path = f"/{os.urandom(24).hex()}/"
         self.pages = {self.path + name: page for name, page in pages.items()}
 
     def content(self, path: str) -> tuple[str, bytes]:
