@@ -67,8 +67,9 @@ def predict_device(
         platform: GPU to compare with the CPU: amd (Tahiti 7970) or nvidia (GTX 970); default: nvidia, or the head's
             platform. For another machine run ncc calibrate, and pass its head.
         gpu: GPU to compare with the CPU of a calibrated head, such as 'RTX 3080', or a data sheet (.toml).
-        head: Head, or its name: a folder, or ORG/NAME on the Hugging Face hub; default: the shipped one for the
-            platform, or with gpu the one that the environment variable NCC_DEVICE_HEAD names.
+        head: Head, or its name: lstm for networks that read statements in order, a folder, or ORG/NAME on the Hugging
+            Face hub; default: the shipped one for the platform, of processes and trees, or with gpu the one that the
+            environment variable NCC_DEVICE_HEAD names.
 
     Returns:
         One prediction per kernel, or per launch in host code if no size is given, in file order.
@@ -85,12 +86,12 @@ def predict_device(
     from ncc.kernels.launch import Launch
     from ncc.kernels.reading import NAMES_FLAG, find_kernels, read_kernels
     from ncc.tasks.devices.features import check_sizes
-    from ncc.tasks.devices.head import PLATFORMS, load_device_head
+    from ncc.tasks.devices.head import load_device_head
     from ncc.tasks.devices.predict import Question
 
     assert not isinstance(transfer, str) and not isinstance(global_size, str)  # they were read by now
     check_sizes(transfer, wgsize, global_size)
-    loaded = load_device_head(_head_beside(gpu, head, platform), platform=platform or PLATFORMS[-1])
+    loaded = load_device_head(_head_beside(gpu, head, platform), platform=platform)
     if platform not in (None, loaded.platform):
         raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; omit it")
     compare = None if gpu is None else _comparison(gpu, loaded)

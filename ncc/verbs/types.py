@@ -78,8 +78,11 @@ class PerInput:
             "embedding": "ncc.learning.embedding.embedding:load_embedding",
             "encoder": "ncc.learning.encoder.pooling:load_encoder",
         }
-        folders = {name: options[name] for name in loaders if options.get(name) is not None}
-        models = {name: load_once(resolve_name(loaders[name]), folder) for name, folder in folders.items()}
+        models = {}
+        for name, folder in options.items():
+            if name in loaders and folder is not None:
+                load = resolve_name(loaders[name])
+                models[name] = load_once(load, folder, **_named_by(load, options))
         return {**options, **models}
 
 
@@ -202,9 +205,9 @@ def unpack(name: str, annotation: Any) -> tuple[Any, Words]:
 
 
 @lru_cache(maxsize=8)
-def load_once(load: Callable[..., _Loaded], *arguments: Any) -> _Loaded:
+def load_once(load: Callable[..., _Loaded], *arguments: Any, **options: Any) -> _Loaded:
     """The object that options name, read once by each process that works on inputs."""
-    return load(*arguments)
+    return load(*arguments, **options)
 
 
 def _folder(path: str) -> str:

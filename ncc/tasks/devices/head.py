@@ -412,20 +412,20 @@ def check_platform(platform: str) -> str:
 
 
 def load_device_head(
-    folder: TimesHead | str | os.PathLike[str] | None = None, *, platform: str = PLATFORMS[-1]
+    folder: TimesHead | str | os.PathLike[str] | None = None, *, platform: str | None = None
 ) -> TimesHead:
     """Read a head that predicts the faster device; a loaded one is returned unchanged.
 
     Args:
-        folder: Folder written by `save_device_head` or ``ncc train devmap``, or name, such as "org/name@revision", of a
-            repository on the Hugging Face hub; default: the shipped head.
-        platform: Platform of the shipped head: "amd" (Tahiti 7970) or "nvidia" (GTX 970).
+        folder: Folder written by `save_device_head` or ``ncc train devmap``, "lstm", or name, such as
+            "org/name@revision", of a repository on the Hugging Face hub; default: the shipped head.
+        platform: Platform of the shipped head: "amd" (Tahiti 7970) or "nvidia" (GTX 970); default: nvidia.
 
     Raises:
         InputError: The platform is unknown.
         AssetError: A file is missing, damaged, or of another format version.
     """
-    return FORMAT.load(folder, f"devmap/{check_platform(platform)}")
+    return FORMAT.load(folder, f"devmap/{check_platform(platform or PLATFORMS[-1])}")
 
 
 def save_device_head(head: TimesHead, folder: str | Path) -> None:
