@@ -54,16 +54,16 @@ PYTHON = {
     "vectors": (
         "Vectors",
         "EmbeddedModule embed_many similarity save_vectors CodeVectorizer Embedding Backoff load_embedding "
-        "save_embedding load_encoder save_encoder",
+        "load_encoder",
     ),
     "graphs": (
         "Modules and graphs",
         "Module CompileOptions XFG load_module read_module build_xfg count_contexts require_confinement",
     ),
-    "devices": ("Device predictions", "DevicePrediction DeviceCurve Explanation load_device_head save_device_head"),
-    "coarsening": ("Coarsening predictions", "CoarseningPrediction load_coarsening_head save_coarsening_head"),
-    "gpus": ("Launch times and profiles", "GpuPrediction LaunchProfile load_gpu_head save_gpu_head"),
-    "classes": ("Classes", "ClassPrediction load_classifier save_classifier"),
+    "devices": ("Device predictions", "DevicePrediction DeviceCurve Explanation load_device_head"),
+    "coarsening": ("Coarsening predictions", "CoarseningPrediction load_coarsening_head"),
+    "gpus": ("Launch times and profiles", "GpuPrediction LaunchProfile load_gpu_head"),
+    "classes": ("Classes", "ClassPrediction load_classifier"),
     "search": ("Search", "Index SearchResult Duplicates Calibration load_index load_calibration"),
     "measurements": ("Measurements", "Device Measurements list_devices"),
     "training": ("Training", "EmbeddingConfig EncoderTraining ClassifierTraining load_counts"),

@@ -73,7 +73,7 @@ from ncc.learning.embedding.counts import (
     sum_counts,
     width_folder,
 )
-from ncc.learning.embedding.embedding import Embedding, compose_missing, l2_normalize, load_embedding, save_embedding
+from ncc.learning.embedding.embedding import Embedding, compose_missing, l2_normalize, load_embedding
 from ncc.learning.embedding.extend import extend_embedding
 from ncc.learning.embedding.gensim import PairStream, train_gensim
 from ncc.learning.embedding.skipgram import WeightedPairs, skipgram_loss, train_skipgram
@@ -93,7 +93,7 @@ from ncc.learning.encoder.network_numpy import (
 )
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
-from ncc.learning.encoder.pooling import POOLINGS, Pooler, load_encoder, load_pooler, save_encoder
+from ncc.learning.encoder.pooling import POOLINGS, Pooler, load_encoder, load_pooler
 from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs import labelled as samples
 from ncc.learning.programs.ir_cache import CachingCompiler, file_key, read_compressed
@@ -160,7 +160,7 @@ from ncc.tasks.classification.train import (
     split_samples,
 )
 from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import LineHead, load_coarsening_head, save_coarsening_head
+from ncc.tasks.coarsening.head import LineHead, load_coarsening_head
 from ncc.tasks.coarsening.samples import (
     DEVICES,
     FACTORS,

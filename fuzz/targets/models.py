@@ -14,7 +14,7 @@ from fuzz import samples
 from fuzz.folders import Files, mutate_files, put, read_folder, unpack
 from fuzz.targets import Target
 from ncc.ir.reader.reader import read_module
-from ncc.learning.embedding.embedding import load_embedding, save_embedding
+from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.programs.table import EncodedProgram
 from ncc.system.files.text import MAX_BYTES
 from ncc.tasks.classification.head import FORMAT as CLASSIFIERS
@@ -39,7 +39,7 @@ def saved(save: Callable[[Path], None]) -> Files:
 
 
 def _embeddings() -> list[Files]:
-    return [saved(lambda folder: save_embedding(samples.small_embedding(min_count=8), folder))]
+    return [saved(lambda folder: samples.small_embedding(min_count=8).save(folder))]
 
 
 def _load_embedding(data: bytes) -> None:

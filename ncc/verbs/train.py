@@ -48,13 +48,11 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _save_head(
-    head: _Head, output: PathLike | None, card: dict[str, Any] | None, save: Callable[[_Head, Path], None]
-) -> _Head:
+def _save_head(head: _Head, output: PathLike | None, card: dict[str, Any] | None) -> _Head:
     """Add fields to a head's card, and save the head if a folder is given."""
     head.card.update(card or {})
     if output is not None:
-        save(head, Path(output))
+        head.save(output)
     return head
 
 
@@ -134,7 +132,7 @@ def train_embedding(
 
     Reference: Ben-Nun et al. 2018, section 4.
     """
-    from ncc.learning.embedding.embedding import load_embedding, save_embedding
+    from ncc.learning.embedding.embedding import load_embedding
     from ncc.learning.embedding.extend import extend_embedding
     from ncc.learning.embedding.train import fit_embedding, load_abstraction, load_corpora
     from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
@@ -152,7 +150,7 @@ def train_embedding(
             card=card,
         )
         if folder:
-            save_embedding(embedding, folder)
+            embedding.save(folder)
         return embedding
     with process_group(device) as rank_device, training_lock(folder), torch_threads(threads):
         rank, world_size = rank_and_world()
@@ -168,7 +166,7 @@ def train_embedding(
             progress=(lambda epoch, loss: progress(f"epoch {epoch}: {loss:.4f}")) if progress and not rank else None,
         )
         if rank == 0 and folder:
-            save_embedding(embedding, folder)
+            embedding.save(folder)
     return embedding
 
 
@@ -292,12 +290,11 @@ def train_devmap(
 
     Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
     """
-    from ncc.tasks.devices.head import save_device_head
     from ncc.tasks.devices.train import fit_head
 
     check_folder(output)
     head = fit_head([Path(table) for table in tables], platform, model, embedding, seed, data, progress)
-    return _save_head(head, output, card, save_device_head)
+    return _save_head(head, output, card)
 
 
 @verb(show=card_answer)
@@ -330,11 +327,10 @@ def train_coarsening(
 
     Reference: Magni, Dubach, O'Boyle 2014.
     """
-    from ncc.tasks.coarsening.head import save_coarsening_head
     from ncc.tasks.coarsening.train import fit_head
 
     check_folder(output)
-    return _save_head(fit_head(model, embedding, seed, data), output, card, save_coarsening_head)
+    return _save_head(fit_head(model, embedding, seed, data), output, card)
 
 
 @verb(show=card_answer)
@@ -365,7 +361,6 @@ def train_gpu(
         DataError: The table is of an unknown format or has a fault, or files of gpuFLOPBench are missing or damaged.
         OutputError: The folder can't be written.
     """
-    from ncc.tasks.gpus.head import save_gpu_head
     from ncc.tasks.gpus.specs import find_spec
     from ncc.tasks.gpus.tables import read_launches
     from ncc.tasks.gpus.train import fit_gpus, measured_launches, published_launches
@@ -379,7 +374,7 @@ def train_gpu(
         if not base.is_dir():
             raise InputError(f"{base}: no such folder")
         launches = measured_launches(read_launches(table), base, spec, options, progress)
-    return _save_head(fit_gpus(launches, spec.name, seed=seed), output, card, save_gpu_head)
+    return _save_head(fit_gpus(launches, spec.name, seed=seed), output, card)
 
 
 @verb(show=card_answer, resumes=True)
@@ -427,7 +422,7 @@ def train_classifier(
     from ncc.learning.embedding.embedding import load_embedding
     from ncc.learning.programs.labelled import labelled_files, load_programs
     from ncc.learning.training.ranks import process_group, rank_and_world, torch_threads, training_lock
-    from ncc.tasks.classification.head import load_classifier, save_classifier
+    from ncc.tasks.classification.head import load_classifier
     from ncc.tasks.classification.train import fit_classifier
 
     check_positive(jobs=jobs)
@@ -457,7 +452,7 @@ def train_classifier(
         )
         if head:
             head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
-            _save_head(head, output, card, save_classifier)
+            _save_head(head, output, card)
             if checkpoint:
                 checkpoint.unlink(missing_ok=True)
     return head

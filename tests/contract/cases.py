@@ -179,11 +179,6 @@ def _empty(tiny: Tiny, folder: Path) -> Path:
     return folder
 
 
-def loaded(model: str, folder: str | None = None) -> Callable[[Callable[[Any], Any]], Any]:
-    """What is loaded of a folder, or what ships; the caller says what the folder's name stands for."""
-    return lambda resolve: getattr(ncc, f"load_{model}")(resolve(folder))
-
-
 MADE: Mapping[str, Callable[[Tiny, Path], Any]] = {
     "empty": _empty,
     "file": lambda tiny, path: path.write_text("no folder\n") and path,
@@ -358,15 +353,6 @@ OTHERS = (
         "save_vectors", inputs=(["@embedded"], "module", "@out.csv"),
         changes={"modules": (["@embedded"], ["@embedded", "@embedded"]), "level": ("module", "statement")},
         refuses={"modules": ([],), "level": ("word",), "path": ("@out.txt", "@file/a.csv")},
-    ),
-    *(
-        Case(f"save_{name}", inputs=(loaded(name), "@out"), changes={parameter: (loaded(name), loaded(name,
-        f"@{name}"))},
-             refuses={"folder": ("@file",)})
-        for name, parameter in (
-            ("embedding", "embedding"), ("encoder", "encoder"), ("classifier", "head"), ("coarsening_head", "head"),
-            ("device_head", "head"), ("gpu_head", "head"),
-        )
     ),
     Case("require_confinement"),
     Case("list_devices"),

@@ -28,32 +28,27 @@ class Format:
     made: Callable[[Tiny], Path]
     load: Callable[[Path], Any]
     stem: str  # of its files
-    save: Callable[[Any, Path], None] | None = None  # None where only a verb does
+    save: Callable[[Any, Path], None] | None = lambda model, folder: model.save(folder)  # None where only a verb does
     has_tensors: bool = True
 
 
 MODELS = {
-    "embedding": Format(lambda tiny: tiny.embedding, ncc.load_embedding, "embedding", ncc.save_embedding),
-    "encoder": Format(lambda tiny: tiny.encoder, ncc.load_encoder, "encoder", ncc.save_encoder),
-    "LSTM encoder": Format(lambda tiny: tiny.lstm_encoder, ncc.load_encoder, "lstm", ncc.save_encoder),
-    "classifier": Format(lambda tiny: tiny.classifier, ncc.load_classifier, "head", ncc.save_classifier),
-    "device head": Format(lambda tiny: tiny.device_head, ncc.load_device_head, "head", ncc.save_device_head),
-    "device head of several kinds": Format(
-        lambda _: FORMATS / "times-v4", ncc.load_device_head, "head", ncc.save_device_head
-    ),
-    "LSTM device head": Format(lambda _: FORMATS / "times-lstm-v4", ncc.load_device_head, "head", ncc.save_device_head),
-    "coarsening head": Format(
-        lambda _: FORMATS / "coarsening-v3", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
-    ),
-    "LSTM coarsening head": Format(
-        lambda _: FORMATS / "coarsening-lstm-v3", ncc.load_coarsening_head, "head", ncc.save_coarsening_head
-    ),
-    "GPU head": Format(lambda tiny: tiny.gpu_head, ncc.load_gpu_head, "head", ncc.save_gpu_head),
+    "embedding": Format(lambda tiny: tiny.embedding, ncc.load_embedding, "embedding"),
+    "encoder": Format(lambda tiny: tiny.encoder, ncc.load_encoder, "encoder"),
+    "LSTM encoder": Format(lambda tiny: tiny.lstm_encoder, ncc.load_encoder, "lstm"),
+    "classifier": Format(lambda tiny: tiny.classifier, ncc.load_classifier, "head"),
+    "device head": Format(lambda tiny: tiny.device_head, ncc.load_device_head, "head"),
+    "device head of several kinds": Format(lambda _: FORMATS / "times-v4", ncc.load_device_head, "head"),
+    "LSTM device head": Format(lambda _: FORMATS / "times-lstm-v4", ncc.load_device_head, "head"),
+    "coarsening head": Format(lambda _: FORMATS / "coarsening-v3", ncc.load_coarsening_head, "head"),
+    "LSTM coarsening head": Format(lambda _: FORMATS / "coarsening-lstm-v3", ncc.load_coarsening_head, "head"),
+    "GPU head": Format(lambda tiny: tiny.gpu_head, ncc.load_gpu_head, "head"),
     "counts": Format(lambda tiny: tiny.corpus / "width-2", load_counts, "counts", save_counts),
     "index": Format(
         lambda tiny: tiny.index,
         lambda folder: ncc.load_index(folder).search(np.ones(8), top=1),
         "index",
+        None,
         has_tensors=False,
     ),
     "calibration": Format(

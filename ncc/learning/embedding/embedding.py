@@ -129,6 +129,18 @@ class Embedding(Shareable):
     def __repr__(self) -> str:
         return f"Embedding({len(self.vocabulary)} statements, dim={self.dim})"
 
+    def _save(self, folder: Path) -> None:
+        from ncc.system.files.models import write_model
+
+        card = {
+            "format_version": FORMAT_VERSION,
+            "abstraction": asdict(self.abstraction),
+            "card": self.card,
+            "words": self.vocabulary.words,
+        }
+        vectors: NDArray[Any] = self.vectors.astype(np.float16)
+        write_model(folder, "embedding", card, {"vectors": vectors, "counts": self.vocabulary.counts})
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle the shipped embedding as a call that reads it again."""
         is_shipped = _load_shipped.cache_info().currsize and self is _load_shipped()
@@ -222,28 +234,6 @@ def compose_missing(vocabulary: Vocabulary, vectors: Floats32) -> Floats32:
     return np.where(trained[:, None], vectors, l2_normalize(total)).astype(np.float32)
 
 
-def save_embedding(embedding: Embedding, folder: str | Path) -> None:
-    """Write an embedding, with vectors as float16.
-
-    Args:
-        embedding: The embedding.
-        folder: Output folder for ``embedding.safetensors`` and ``embedding.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    from ncc.system.files.models import write_model
-
-    card = {
-        "format_version": FORMAT_VERSION,
-        "abstraction": asdict(embedding.abstraction),
-        "card": embedding.card,
-        "words": embedding.vocabulary.words,
-    }
-    vectors: NDArray[Any] = embedding.vectors.astype(np.float16)
-    write_model(Path(folder), "embedding", card, {"vectors": vectors, "counts": embedding.vocabulary.counts})
-
-
 _SHIPPED = ASSETS / "embedding"
 
 AnyEmbedding = Embedding | str | os.PathLike[str]
@@ -254,7 +244,7 @@ def load_embedding(folder: AnyEmbedding | None = None) -> Embedding:
     """Read an embedding.
 
     Args:
-        folder: Folder written by `save_embedding` or ``ncc train embedding``, or name, such as "org/name@revision", of
+        folder: Folder written by ``save`` or ``ncc train embedding``, or name, such as "org/name@revision", of
             a repository on the Hugging Face hub; default: the shipped embedding, which is read once per process. An
             embedding is returned unchanged.
 

@@ -9,6 +9,7 @@ which carries over to new classes); Hara et al. 2015 (localised centering, again
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -56,6 +57,9 @@ class LinearEncoder(Shareable):
             raise InputError("an encoder whose patterns are not in order, or of an unknown kind")
         if len(self.level_norms) != 2:
             raise InputError(f"an encoder with the norms {self.level_norms}")
+
+    def _save(self, folder: Path) -> None:
+        FORMAT.save(self, folder)
 
     def __repr__(self) -> str:
         return f"LinearEncoder({len(self.pattern_ids)} patterns → {self.dim})"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -255,6 +256,9 @@ class LSTMEncoder(Shareable):
     def __post_init__(self) -> None:
         if self.vectors.shape[1:] != (self.encoder.dim,) or self.projection.shape[1:] != (self.encoder.vector_size,):
             raise InputError(f"an LSTM with vectors {self.vectors.shape} and a last layer {self.projection.shape}")
+
+    def _save(self, folder: Path) -> None:
+        LSTM_FORMAT.save(self, folder)
 
     def __repr__(self) -> str:
         return f"LSTMEncoder({len(self.vectors)} statements, {self.encoder.config.hidden} units → {self.dim})"

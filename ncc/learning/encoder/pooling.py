@@ -34,7 +34,7 @@ def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncode
     """Read an encoder of functions and modules.
 
     Args:
-        folder: Folder written by `save_encoder` or ``ncc train encoder``, or name, such as "org/name@revision", of a
+        folder: Folder written by ``save`` or ``ncc train encoder``, or name, such as "org/name@revision", of a
             repository on the Hugging Face hub; default: the shipped one. An encoder is returned unchanged.
 
     Raises:
@@ -47,23 +47,6 @@ def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncode
         if (folder / f"{LSTM_FORMAT.stem}.json").exists():
             return LSTM_FORMAT.load(folder)
     return FORMAT.load(folder)
-
-
-def save_encoder(encoder: LinearEncoder | LSTMEncoder, folder: str | os.PathLike[str]) -> None:
-    """Write an encoder made by `ncc.train_encoder`.
-
-    Args:
-        encoder: The encoder.
-        folder: Output folder for ``encoder.safetensors`` and ``encoder.json``, or ``lstm.safetensors`` and
-            ``lstm.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    if isinstance(encoder, LSTMEncoder):
-        LSTM_FORMAT.save(encoder, folder)
-    else:
-        FORMAT.save(encoder, folder)
 
 
 @dataclass(frozen=True, eq=False)

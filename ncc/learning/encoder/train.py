@@ -22,7 +22,6 @@ from ncc.learning.encoder.linear import LinearEncoder
 from ncc.learning.encoder.linear_fit import LabelledPatterns, fit_encoder
 from ncc.learning.encoder.network_numpy import LSTMEncoder
 from ncc.learning.encoder.patterns import bags_of, count_patterns
-from ncc.learning.encoder.pooling import save_encoder
 from ncc.learning.programs.ir_cache import CachingCompiler, check_compiler
 from ncc.learning.programs.labelled import LabelledFiles
 from ncc.learning.programs.names import is_library_function
@@ -115,7 +114,7 @@ def train_linear(
         (count_patterns(module, bags_of(module, own)), labels) for module, own, labels in code.builds()
     )
     encoder = fit_encoder(of_programs, of_builds, config, card=card, progress=code.tell)
-    save_encoder(encoder, output)
+    encoder.save(output)
     return encoder
 
 
@@ -160,6 +159,6 @@ def train_lstm(
         )
         if not rank:
             encoder = replace(encoder, card={**card, "training": asdict(training), "losses": losses})
-            save_encoder(encoder, output)
+            encoder.save(output)
             checkpoint.unlink(missing_ok=True)
     return encoder

@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
@@ -80,10 +79,25 @@ def _fetch(name: str, repository: str, revision: str | None, stems: Sequence[str
 
 
 class Shareable:
-    """Writes a model with a page about it, and publishes both."""
+    """Writes a model, alone or with a page about it, and publishes both."""
 
-    _noun: ClassVar[str]  # of the public functions load_NOUN and save_NOUN
+    _noun: ClassVar[str]  # of the public function load_NOUN
     card: dict[str, Any]
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the model: its tensors in safetensors, everything else in JSON.
+
+        Args:
+            folder: Output folder for ``head.safetensors`` and ``head.json``; an embedding's files and an encoder's are
+                called ``embedding``, ``encoder`` or, of an LSTM, ``lstm``.
+
+        Raises:
+            OutputError: The folder can't be written.
+        """
+        self._save(Path(folder))
+
+    def _save(self, folder: Path) -> None:
+        raise NotImplementedError
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> None:
         """Write the model, and README.md, a page made of its card, unless the folder has one.
@@ -126,7 +140,7 @@ class Shareable:
         return commit.commit_url
 
     def _write(self, folder: Path, name: str) -> None:
-        resolve_name(f"ncc:save_{self._noun}")(self, folder)
+        self.save(folder)
         if (folder / _PAGE).exists():
             return
         card = json.dumps(self.card, indent=1)  # its newlines are escaped, so that nothing in it ends the block

@@ -58,6 +58,9 @@ class ClassifierHead(Shareable):
         if not self.titles.keys() <= set(self.classes):
             raise InputError("a title is of no class")
 
+    def _save(self, folder: Path) -> None:
+        FORMAT.save(self, folder)
+
     def __repr__(self) -> str:
         return f"ClassifierHead({len(self.classes)} classes, levels {', '.join(self.levels)})"
 
@@ -85,23 +88,10 @@ def load_classifier(folder: ClassifierHead | str | os.PathLike[str] | None = Non
     """Read a program classifier; a loaded one is returned unchanged.
 
     Args:
-        folder: Folder written by `save_classifier` or ``ncc train classify``, or name, such as "org/name@revision", of
+        folder: Folder written by ``save`` or ``ncc train classify``, or name, such as "org/name@revision", of
             a repository on the Hugging Face hub; default: the shipped classifier, for the 104 problems of POJ-104.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
     return FORMAT.load(folder, "classify")
-
-
-def save_classifier(head: ClassifierHead, folder: str | Path) -> None:
-    """Write a classifier made by `ncc.train_classifier`.
-
-    Args:
-        head: The classifier.
-        folder: Output folder for ``head.safetensors`` and ``head.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    FORMAT.save(head, folder)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 
@@ -37,6 +37,9 @@ class _Head(Shareable):
         check_shapes(self, interval_quantiles=(2,))
         if not 0 < self.interval_quantiles[0] <= self.interval_quantiles[1] <= MAX_SPEEDUP:
             raise InputError(f"interval_quantiles are {self.interval_quantiles}; expected ascending numbers above 0")
+
+    def _save(self, folder: Path) -> None:
+        FORMAT.save(cast(CoarseningHead, self), folder)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
@@ -105,23 +108,10 @@ def load_coarsening_head(folder: CoarseningHead | str | os.PathLike[str] | None 
     """Read a head that predicts thread-coarsening factors; a loaded one is returned unchanged.
 
     Args:
-        folder: Folder written by `save_coarsening_head` or ``ncc train coarsening``, "lstm" for the networks that
+        folder: Folder written by ``save`` or ``ncc train coarsening``, "lstm" for the networks that
             ship, or name, such as "org/name@revision", of a repository on the Hugging Face hub; default: the line.
 
     Raises:
         AssetError: A file is missing, damaged, or of another format version.
     """
     return FORMAT.load(folder, "coarsening")
-
-
-def save_coarsening_head(head: CoarseningHead, folder: str | Path) -> None:
-    """Write a head made by `ncc.train_coarsening`.
-
-    Args:
-        head: The head.
-        folder: Output folder for ``head.safetensors`` and ``head.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    FORMAT.save(head, folder)

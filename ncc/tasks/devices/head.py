@@ -322,6 +322,9 @@ class TimesHead(Shareable):
         if self.embedding_id is None and any(isinstance(model, LSTMTimes) for model in models):
             raise InputError("a model reads statements, but no embedding is named")
 
+    def _save(self, folder: Path) -> None:
+        FORMAT.save(self, folder)
+
     def __repr__(self) -> str:
         kernels = sum(len({*expert.names}) for expert in self.experts)
         return f"TimesHead({self.platform!r}: {', '.join(self.devices)}; {kernels} kernels measured)"
@@ -417,7 +420,7 @@ def load_device_head(
     """Read a head that predicts the faster device; a loaded one is returned unchanged.
 
     Args:
-        folder: Folder written by `save_device_head` or ``ncc train devmap``, "lstm", or name, such as
+        folder: Folder written by ``save`` or ``ncc train devmap``, "lstm", or name, such as
             "org/name@revision", of a repository on the Hugging Face hub; default: the shipped head.
         platform: Platform of the shipped head: "amd" (Tahiti 7970) or "nvidia" (GTX 970); default: nvidia.
 
@@ -426,16 +429,3 @@ def load_device_head(
         AssetError: A file is missing, damaged, or of another format version.
     """
     return FORMAT.load(folder, f"devmap/{check_platform(platform or PLATFORMS[-1])}")
-
-
-def save_device_head(head: TimesHead, folder: str | Path) -> None:
-    """Write a head made by `ncc.train_devmap`.
-
-    Args:
-        head: The head.
-        folder: Output folder for ``head.safetensors`` and ``head.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    FORMAT.save(head, folder)

@@ -68,6 +68,9 @@ class GpuHead(Shareable):
         if self.trees.num_targets != len(TARGETS) or self.trees.column.max() >= k:
             raise InputError("trees of other features or targets")
 
+    def _save(self, folder: Path) -> None:
+        FORMAT.save(self, folder)
+
     def __repr__(self) -> str:
         return f"GpuHead({self.gpu}: {len(self.train_points)} launches, {len(self.trees.root)} trees)"
 
@@ -104,24 +107,11 @@ def expected_error(log_error: Floats) -> Floats:
 FORMAT: ModelFormat[GpuHead] = ModelFormat("GPU head", 2, Annotated[GpuHead, Stored(bound=_MAX_VALUE)], "ncc train gpu")
 
 
-def save_gpu_head(head: GpuHead, folder: str | Path) -> None:
-    """Write a head made by `ncc.train_gpu`.
-
-    Args:
-        head: The head.
-        folder: Output folder for ``head.safetensors`` and ``head.json``.
-
-    Raises:
-        OutputError: The folder can't be written.
-    """
-    FORMAT.save(head, folder)
-
-
 def load_gpu_head(folder: GpuHead | str | os.PathLike[str] | None = None) -> GpuHead:
     """Read a head that predicts launches of GPU kernels; a loaded one is returned unchanged.
 
     Args:
-        folder: Folder written by `save_gpu_head` or ``ncc train gpu``, or name, such as "org/name@revision", of a
+        folder: Folder written by ``save`` or ``ncc train gpu``, or name, such as "org/name@revision", of a
             repository on the Hugging Face hub; default: the shipped head.
 
     Raises:

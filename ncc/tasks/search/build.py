@@ -18,8 +18,8 @@ from ncc.errors import COMMAND_LINE, AssetError, InputError, InputFileError, Ncc
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import own_flags
 from ncc.ir.inputs import find_inputs, load_module
-from ncc.learning.embedding.embedding import AnyEmbedding, l2_normalize, save_embedding
-from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler, save_encoder
+from ncc.learning.embedding.embedding import AnyEmbedding, l2_normalize
+from ncc.learning.encoder.pooling import AnyEncoder, Pooler, load_pooler
 from ncc.system.files.reading import STDIN, InputFile, read_input
 from ncc.system.files.writing import folder_lock, write_atomically
 from ncc.system.workers.pool import Batch, Pool
@@ -32,11 +32,11 @@ SHARD_FILES = 32
 _pooler = lru_cache(maxsize=1)(load_pooler)
 
 
-def _folder_of(given: Any, save: Callable[[Any, Path], None], own: Path) -> str | None:
+def _folder_of(given: Any, own: Path) -> str | None:
     """The folder of an embedding or encoder; an object is written into a folder of the index, which has its name."""
     if given is None or isinstance(given, str | os.PathLike):
         return None if given is None else os.path.abspath(given)  # noqa: PTH100
-    save(given, own)
+    given.save(own)
     return own.name
 
 
@@ -113,8 +113,8 @@ def build_index(
         if old and not fresh and not gone:
             shutil.rmtree(folder / "parts", ignore_errors=True)  # of a build that was killed when all else was done
             return IndexReport(old.card.num_functions, len(kept), 0, 0, failures)
-        words = _folder_of(models[0], save_embedding, folder / "embedding")
-        encoding = _folder_of(models[1], save_encoder, folder / "encoder")
+        words = _folder_of(models[0], folder / "embedding")
+        encoding = _folder_of(models[1], folder / "encoder")
         card = IndexCard(
             pooler_id=pooler.id,
             pooling=pooler.name,

@@ -18,7 +18,6 @@ from tests.rooms import (
     generalize,
     l2_normalize,
     load_embedding,
-    save_embedding,
 )
 from tests.support.refuses import refuses
 
@@ -120,7 +119,7 @@ def test_the_fingerprint_tells_words_and_vectors_apart(small):
     [Abstraction(), Abstraction.paper(), Abstraction(keep_callees=False, keep_immediates=True, max_struct_fields=9)],
 )
 def test_the_abstraction_is_kept_whole(small, tmp_path, abstraction):
-    save_embedding(Embedding(small.vocabulary, small.vectors, abstraction), tmp_path)
+    Embedding(small.vocabulary, small.vectors, abstraction).save(tmp_path)
     assert set(json.loads((tmp_path / "embedding.json").read_text())["abstraction"]) == {
         "keep_callees", "keep_immediates", "max_struct_fields", "keep_casts"
     }  # fmt: skip

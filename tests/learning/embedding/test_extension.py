@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import AssetError, InputError
-from tests.rooms import Abstraction, Embedding, Vocabulary, extend_embedding, load_embedding, save_embedding
+from tests.rooms import Abstraction, Embedding, Vocabulary, extend_embedding, load_embedding
 from tests.support.refuses import refuses
 
 
@@ -33,7 +33,7 @@ def test_old_words_stay(shipped, extended, counts):
 
 
 def test_who_knows_the_old_one_gets_it_back(shipped, extended, tmp_path):
-    save_embedding(extended, tmp_path)
+    extended.save(tmp_path)
     again = load_embedding(tmp_path)
     assert again.fingerprint == extended.fingerprint
     older = again.with_fingerprint(shipped.fingerprint)
@@ -87,7 +87,7 @@ def test_a_corpus_of_other_words_is_refused(small, counts):
 
 @pytest.mark.parametrize("number", [0, -1, 10**6, "many"])
 def test_a_damaged_card_is_refused(extended, tmp_path, number):
-    save_embedding(extended, tmp_path)
+    extended.save(tmp_path)
     card = json.loads((tmp_path / "embedding.json").read_text())
     card["card"]["extensions"][-1]["num_new_words"] = number
     (tmp_path / "embedding.json").write_text(json.dumps(card))

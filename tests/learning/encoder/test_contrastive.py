@@ -17,7 +17,6 @@ from tests.rooms import (
     contrastive_loss,
     fit_contrastive,
     load_encoder,
-    save_encoder,
 )
 from tests.support.refuses import refuses
 
@@ -77,7 +76,7 @@ def test_it_learns_and_answers_the_same_without_torch(tmp_path):
         sequences, label, is_function, vectors, training, progress=lambda _, loss: losses.append(loss)
     )
     assert losses[-1] < 0.5 * losses[0]
-    save_encoder(encoder, tmp_path)
+    encoder.save(tmp_path)
     loaded = load_encoder(tmp_path)
     assert loaded.dim == 5
 

@@ -17,7 +17,6 @@ from tests.rooms import (
     fit_line,
     load_coarsening_head,
     read_module,
-    save_coarsening_head,
 )
 from tests.support.text import FOLDER
 
@@ -39,7 +38,7 @@ def head(**changes: object) -> LineHead:
 def test_a_constant_says_that_it_is_one(tmp_path) -> None:
     shipped = load_coarsening_head()
     assert isinstance(shipped, LineHead)
-    save_coarsening_head(replace(shipped, slope=np.zeros_like(shipped.slope)), tmp_path)
+    replace(shipped, slope=np.zeros_like(shipped.slope)).save(tmp_path)
     (flat,) = ncc.predict_coarsening(STRAIGHT, options=OPENCL, head=tmp_path)
     assert (flat.is_constant, flat.features_used) == (True, {})
     (line,) = ncc.predict_coarsening(STRAIGHT, options=OPENCL)

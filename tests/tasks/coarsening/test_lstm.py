@@ -85,7 +85,7 @@ def test_an_answer_comes_from_the_head_that_is_given(fitted: tuple, tmp_path) ->
     with refuses(AssetError, "embedding"):
         ncc.predict_coarsening(KERNEL, head=fitted[0])
     head, _ = _fit(SHORT, range(8), 0, ncc.load_embedding())
-    ncc.save_coarsening_head(head, tmp_path)
+    head.save(tmp_path)
     given, saved = (ncc.predict_coarsening(KERNEL, head=each, device="Fermi") for each in (head, tmp_path))
     assert given == saved
     assert given[0].speedups[1] == 1

@@ -149,7 +149,7 @@ def test_files_of_other_folders_stay(code, tmp_path):
 def test_an_index_keeps_the_encoder_that_it_was_given(code, tmp_path):
     shipped = ncc.load_encoder()
     turned = replace(shipped, center=-shipped.center)
-    ncc.save_encoder(turned, tmp_path / "encoder")
+    turned.save(tmp_path / "encoder")
     given, named = (
         ncc.index(code, tmp_path / name, encoder=one, jobs=jobs)
         for name, one, jobs in (("given", turned, 2), ("named", tmp_path / "encoder", 1))
