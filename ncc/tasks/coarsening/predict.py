@@ -28,8 +28,7 @@ class CoarseningPrediction(Summarized):
             was to coarsen; (1, 1) if it is not to.
         speedups: Factor → expected speedup, ascending.
         features_used: Features that the answer depends on, by name: ``divergent_share``, the fraction of statements
-            that only some work-items execute. Empty if the whole kernel was read, or the answer is a constant.
-        is_constant: Whether the answer is the same for all kernels.
+            that only some work-items execute. Empty if the whole kernel was read.
         num_statements: Statements of the kernel and of what it calls.
         unknown_rate: Fraction of statements that backed off in the embedding; doesn't affect the answer.
         differences: How the kernel differs from all measured kernels, which are OpenCL on buffers; may be empty.
@@ -42,7 +41,6 @@ class CoarseningPrediction(Summarized):
     interval: tuple[float, float]
     speedups: dict[int, float]
     features_used: dict[str, float] = field(default_factory=dict)
-    is_constant: bool = False
     num_statements: int
     unknown_rate: float
     differences: tuple[str, ...] = ()
@@ -53,8 +51,7 @@ class CoarseningPrediction(Summarized):
         unlike = f"unlike the kernels that were measured: {' and '.join(self.differences)}" if self.differences else ""
         used = " and ".join(f"{name} = {value:.3g}" for name, value in self.features_used.items())
         same = f"based on {used} only; kernels with the same value get the same answer" if used else ""
-        constant = "no feature predicted the gain of held-out kernels, so every kernel gets this factor"
-        return tuple(filter(None, (unlike, same, constant if self.is_constant else "")))
+        return tuple(filter(None, (unlike, same)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values by name, as ``--json`` prints them."""
@@ -89,7 +86,7 @@ def predict_kernel(head: CoarseningHead, kernel: Kernel, device: str | None) -> 
     if isinstance(head, LineHead):
         share = divergent_share(kernel.module, kernel.function)
         speedups = head.speedups(share, device)
-        used = {"divergent_share": share} if head.slope.any() else {}
+        used = {"divergent_share": share}
     else:
         speedups = head.speedups(kernel.sequence(), device)
     best = int(np.argmax(speedups))
@@ -114,7 +111,6 @@ def predict_kernel(head: CoarseningHead, kernel: Kernel, device: str | None) -> 
         interval=(low, high),
         speedups=dict(zip(head.factors, speedups.tolist(), strict=True)),
         features_used=used,
-        is_constant=isinstance(head, LineHead) and not used,
         num_statements=len(kernel.statements),
         unknown_rate=kernel.lookup.unknown_rate,
         differences=tuple(text for text, holds in differences.items() if holds),
