@@ -159,20 +159,19 @@ from ncc.tasks.classification.train import (
     split_programs,
     split_samples,
 )
-from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import LineHead, load_coarsening_head
-from ncc.tasks.coarsening.samples import (
+from ncc.tasks.coarsening.head import LineHead, divergent_share, load_coarsening_head
+from ncc.tasks.coarsening.train import (
     DEVICES,
     FACTORS,
     CoarseningTimes,
     clamp_to_measured,
     complete_log_speedups,
+    fit_line,
     load_kernel_ir,
 )
-from ncc.tasks.coarsening.samples import read_times as read_coarsening_times
 from ncc.tasks.coarsening.train import LSTMTraining as LSTMCoarseningTraining
-from ncc.tasks.coarsening.train import fit_line
 from ncc.tasks.coarsening.train import fit_lstm as fit_coarsening_lstm
+from ncc.tasks.coarsening.train import read_times as read_coarsening_times
 from ncc.tasks.devices.features import (
     WORK_WIDTH,
     KernelFeatures,

@@ -17,7 +17,7 @@ from ncc.ir.reader.reader import read_module
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.programs.table import describe_program
 from ncc.system.files.archives import list_members
-from ncc.tasks.coarsening.features import divergent_share
+from ncc.tasks.coarsening.head import divergent_share
 from ncc.tasks.devices.features import KernelWork
 
 __all__ = ["TARGETS", "TOKENS", "mutate_ir"]

@@ -6,7 +6,7 @@ from fuzz.folders import Files, mutate_files, put, unpack
 from fuzz.samples import ROOT
 from fuzz.targets import Target
 from ncc.learning.corpus.recipe import load_recipe
-from ncc.tasks.coarsening.samples import DEVICES
+from ncc.tasks.coarsening.train import DEVICES
 from ncc_lab.coarsening.samples import read_table as read_runtimes
 from ncc_lab.devices.samples import read_table
 

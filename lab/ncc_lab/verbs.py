@@ -175,8 +175,7 @@ def evaluate_coarsening(
     Reference: Magni, Dubach, O'Boyle 2014 (data); Ben-Nun et al. 2018, section 6.3 (task).
     """
     from ncc.learning.embedding.embedding import load_embedding
-    from ncc.tasks.coarsening.samples import load_kernel_ir
-    from ncc.tasks.coarsening.train import load_words
+    from ncc.tasks.coarsening.train import load_kernel_ir, load_words
     from ncc_lab.coarsening.coarsening import PROTOCOLS, all_methods, lstm, thread_coarsening
     from ncc_lab.coarsening.samples import load_samples
     from ncc_lab.comparison import compare

@@ -61,8 +61,8 @@ def device_case(samples: DeviceMappingSamples, patch: pytest.MonkeyPatch) -> Cas
 
 def coarsening_case(samples: CoarseningSamples, patch: pytest.MonkeyPatch) -> Case:
     texts = {f"{name}.ll": IR.replace(b", 0", b", %d" % int(name[1:])) for name in np.unique(samples.kernel)}
-    patch.setattr("ncc.tasks.coarsening.samples.locate", lambda *_: None)
-    patch.setattr("ncc.tasks.coarsening.samples.iter_members", lambda *_: texts.items())
+    patch.setattr("ncc.tasks.coarsening.train.locate", lambda *_: None)
+    patch.setattr("ncc.tasks.coarsening.train.iter_members", lambda *_: texts.items())
     test = np.arange(8)
     altered = replace(samples, runtime=samples.runtime.copy())
     altered.runtime[test] *= np.arange(6, 0, -1)

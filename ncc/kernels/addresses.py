@@ -59,7 +59,7 @@ _COPY = re.compile(r"llvm\.mem(?:cpy|move|set)")
 _VECTOR_ACCESS = re.compile(r"v(load|store)a?(_half)?(\d{0,2})(?:_r\w+)?")
 _VECTOR = re.compile(r"<\d+ x \w+>")
 _WORD_BYTES = 8.0
-_ACCESSING = ("load", "store", "atomicrmw", "cmpxchg", "call")
+ACCESSING = ("load", "store", "atomicrmw", "cmpxchg", "call")
 
 
 def thread_strides(
@@ -346,7 +346,7 @@ def base_argument(module: Module, pointer: int, arguments: Sequence[int]) -> int
 
 def accesses_of(inst: Instruction, stride: Floats, spaces: dict[int, str]) -> list[Access]:
     """Memory that an operation or a call without a body accesses, by `thread_strides`, (num_nodes,) float64."""
-    if inst.variable or inst.opcode not in _ACCESSING or inst.called_function >= 0:
+    if inst.variable or inst.opcode not in ACCESSING or inst.called_function >= 0:
         return []
     numbers, count, offset = _POINTER.findall(inst.text), 1.0, -1
     if inst.opcode != "call":

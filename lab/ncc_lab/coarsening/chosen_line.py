@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Ints
 from ncc.errors import InputError
-from ncc.tasks.coarsening.samples import FACTORS, clamp_to_measured, complete_log_speedups
+from ncc.tasks.coarsening.train import FACTORS, clamp_to_measured, complete_log_speedups
 from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.frame import Method, Subset
 

@@ -17,8 +17,16 @@ from ncc.arrays import Floats, Ints, Split
 from ncc.errors import InputError
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import Embedding
-from ncc.tasks.coarsening.samples import DEVICES, FACTORS, clamp_to_measured, complete_log_speedups, load_kernel_ir
-from ncc.tasks.coarsening.train import LSTMTraining, describe_kernels, fit_lstm
+from ncc.tasks.coarsening.train import (
+    DEVICES,
+    FACTORS,
+    LSTMTraining,
+    clamp_to_measured,
+    complete_log_speedups,
+    describe_kernels,
+    fit_lstm,
+    load_kernel_ir,
+)
 from ncc_lab.coarsening.chosen_line import chosen_line, fit_chosen_line
 from ncc_lab.coarsening.features import coarsening_features
 from ncc_lab.coarsening.samples import CoarseningSamples, CoarseningUnit

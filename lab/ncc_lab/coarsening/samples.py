@@ -14,7 +14,7 @@ from ncc.arrays import Floats, Ints
 from ncc.errors import DataError
 from ncc.learning.data.registry import Folder, locate
 from ncc.learning.data.tables import read_rows
-from ncc.tasks.coarsening.samples import FACTORS, TABLE, CoarseningTimes, read_times
+from ncc.tasks.coarsening.train import FACTORS, TABLE, CoarseningTimes, read_times
 
 CoarseningUnit = Literal["kernel", "source", "device"]
 _COMPONENTS = tuple(f"PCA{i}" for i in range(1, 8))

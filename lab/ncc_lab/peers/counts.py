@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.tasks.coarsening.samples import FACTORS
+from ncc.tasks.coarsening.train import FACTORS
 from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.controls import sklearn_method
 from ncc_lab.devices.devmap import DeviceMethod, as_score, labels_of

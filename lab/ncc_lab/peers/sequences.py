@@ -36,7 +36,7 @@ from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_seque
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.network import EncoderNetwork, fit_network
 from ncc.learning.training.config import TrainingConfig
-from ncc.tasks.coarsening.samples import FACTORS
+from ncc.tasks.coarsening.train import FACTORS
 from ncc.tasks.devices.published import load_legacy_ir
 from ncc_lab.coarsening.coarsening import device_inputs
 from ncc_lab.coarsening.samples import CoarseningSamples

@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 
 from ncc.errors import AssetError
+from ncc.kernels.addresses import ACCESSING
 from ncc.kernels.reading import Kernel
 from ncc.system.files.summaries import Summarized, Summary, format_ratio
 from ncc.system.files.text import demangle
-from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import MAX_SPEEDUP, CoarseningHead, LineHead
-
-_ACCESSES = ("load", "store", "atomicrmw", "cmpxchg", "call")
+from ncc.tasks.coarsening.head import MAX_SPEEDUP, CoarseningHead, LineHead, divergent_share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +80,11 @@ class CoarseningPrediction(Summarized):
 
 def predict_kernel(head: CoarseningHead, kernel: Kernel, device: str | None) -> CoarseningPrediction:
     """Predict the best thread-coarsening factor of a kernel."""
-    used: dict[str, float] = {}
     if isinstance(head, LineHead):
         share = divergent_share(kernel.module, kernel.function)
-        speedups = head.speedups(share, device)
-        used = {"divergent_share": share}
+        used, speedups = {"divergent_share": share}, head.speedups(share, device)
     else:
-        speedups = head.speedups(kernel.sequence(), device)
+        used, speedups = {}, head.speedups(kernel.sequence(), device)
     best = int(np.argmax(speedups))
     speedup, factor = float(speedups[best]), head.factors[best]
     if not speedup < MAX_SPEEDUP:
@@ -101,7 +97,7 @@ def predict_kernel(head: CoarseningHead, kernel: Kernel, device: str | None) -> 
         "it is a kernel of CUDA": any("@llvm.nvvm." in text for text in body),
         "it is a kernel of HIP": any("@llvm.amdgcn." in text for text in body),
         "it has images, pipes or samplers": "spirv." in header or "opencl." in header,
-        "it accesses no memory": opcodes.isdisjoint(_ACCESSES),
+        "it accesses no memory": opcodes.isdisjoint(ACCESSING),
     }
     return CoarseningPrediction(
         kernel=kernel.name,

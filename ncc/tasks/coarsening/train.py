@@ -1,47 +1,47 @@
 """``ncc train coarsening``: a head fitted to the published times, scored on kernels held out.
 
+The table is that of Cummins et al. (PACT 2017, case study B), a line for each kernel and factor, of what Magni et al.
+(PACT 2014) measured on four GPUs; a row here is a pair of kernel and device.
+
 Seventeen kernels bear no more than a straight line in one feature, the share of divergent statements. A choice among
 sixteen features and all settings comes to these in most folds; ``ncc evaluate coarsening`` fits it again in every fold,
 and its figure is the one to quote. What settings gain is said of the mean speedup of kernels held out, 1.226.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 
 from ncc.arrays import Floats, Ints
-from ncc.errors import InputError
+from ncc.errors import DataError, InputError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.module import Module
 from ncc.ir.reader.reader import read_module
 from ncc.kernels.reading import kernel_words
-from ncc.learning.data.registry import locate
+from ncc.learning.data.archives import iter_members
+from ncc.learning.data.registry import Folder, locate
+from ncc.learning.data.tables import check_names, read_numbers, read_rows
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.training.config import TrainingConfig
-from ncc.tasks.coarsening.features import divergent_share
-from ncc.tasks.coarsening.head import CoarseningHead, LineHead, LSTMHead, one_hot
-from ncc.tasks.coarsening.samples import (
-    DEVICES,
-    FACTORS,
-    TABLE,
-    CoarseningTimes,
-    clamp_to_measured,
-    complete_log_speedups,
-    load_kernel_ir,
-    read_times,
-)
+from ncc.tasks.coarsening.head import CoarseningHead, LineHead, LSTMHead, divergent_share, one_hot
 
-T = TypeVar("T")
-
+FACTORS = (1, 2, 4, 8, 16, 32)
+"""Coarsening factors: how many work-items become one."""
+DEVICES = ("Fermi", "Kepler", "Cypress", "Tahiti")
+"""Names of the devices: NVIDIA GTX 480 and Tesla K20c, AMD Radeon HD 5900 and Tahiti 7970."""
+TABLE = "pact-2014-runtimes.csv"
+_NUMBERS = ("cf", *(f"runtime_{device}" for device in DEVICES))
+_MAX_NUMBER = 1e18
 PENALTY = 3.0
 """On the square of the slope of the standardized feature; 1.5 and 6 gain the same, 10 gains 0.015 less."""
 DEVICE_WEIGHT = 0.25
 """Of a device's own line against that of all devices; 0.125 and 0.5 gain the same, 1 gains 0.03 less."""
-_INTERVAL = ((1 - 0.8) / 2, 1 - (1 - 0.8) / 2)
 _ABOUT = {
     "data": "PACT 2014 thread coarsening (Magni et al.), 17 kernels on 4 devices; LLVM 5 IR of the kernels",
     "protocol": "one kernel held out after the other, with all its devices",
@@ -50,6 +50,71 @@ _NOTE = (
     "feature and settings were chosen with all kernels in view; for the choice made anew in every fold see "
     "'ncc evaluate coarsening --protocol kernel'"
 )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CoarseningTimes:
+    """Pairs of kernel and device, n rows."""
+
+    kernel: np.ndarray  # (n,) names
+    device: np.ndarray  # (n,) names
+    runtime: Floats  # (n, 6) float64 at each of `FACTORS`, without a unit; NaN where not measured
+
+    def __len__(self) -> int:
+        return len(self.kernel)
+
+
+def load_kernel_ir(folder: Folder = None) -> dict[str, bytes]:
+    """Load the kernels' LLVM 5 IR."""
+    archive = locate("legacy_ir", "coarsening-kernels-llvm5.tar.xz", folder)
+    return {PurePosixPath(name).stem: text for name, text in iter_members(archive, ".ll")}
+
+
+def read_times(path: Path) -> CoarseningTimes:
+    """Read a table of runtimes; kernels are in the order of their names, each with all devices."""
+    rows = read_rows(path, ("kernel", *_NUMBERS))
+    check_names(path, rows, "kernel")
+    numbers = np.stack([read_numbers(path, rows, column, _MAX_NUMBER) for column in _NUMBERS], axis=1)
+    times: defaultdict[str, dict[float, list[float]]] = defaultdict(dict)  # by kernel and factor, on each device
+    for row, (factor, *on_devices) in zip(rows, numbers.tolist(), strict=True):
+        if factor not in FACTORS or factor in times[row["kernel"]]:
+            expected = f"expected each of {', '.join(map(str, FACTORS))} once"
+            raise DataError(f"{path}: {row['kernel']} at factor {factor:g}; {expected}")
+        times[row["kernel"]][factor] = on_devices
+    names, unmeasured = sorted(times), [np.nan] * len(DEVICES)
+    table = np.array([[times[name].get(factor, unmeasured) for factor in FACTORS] for name in names])
+    runtime = table.swapaxes(1, 2).reshape(-1, len(FACTORS))
+    kernel, device = np.repeat(names, len(DEVICES)), np.tile(DEVICES, len(names))
+    wrong = (runtime == 0).any(axis=1) | np.isnan(runtime[:, 0])
+    if wrong.any():
+        raise DataError(f"{path}: {kernel[wrong][0]}: expected runtimes above 0, and one at factor 1")
+    return CoarseningTimes(kernel=kernel, device=device, runtime=runtime)
+
+
+def clamp_to_measured(runtime: Floats, chosen: Ints) -> Ints:
+    """Replace factors, (..., n) indices, without a runtime, (n, 6), by the largest smaller one that has one."""
+    measured = np.where(np.isfinite(runtime), np.arange(runtime.shape[1]), 0)
+    return np.maximum.accumulate(measured, axis=1)[np.arange(len(runtime)), chosen]
+
+
+def complete_log_speedups(runtime: Floats) -> Floats:
+    """Log speedups over no coarsening at factors 1, 2, 4 …, (n, k) float64, of runtimes that may be NaN, (n, k).
+
+    A parabola in log2(factor) through the origin is fitted to what was measured of a row, and followed beyond it but
+    never upwards, so that what was not tried is not believed to be better. Rows wholly NaN stay so.
+    """
+    with np.errstate(invalid="ignore"):
+        curves = np.log(runtime[:, :1] / runtime)
+    doublings = np.arange(runtime.shape[1], dtype=np.float64)
+    parabola = np.stack([doublings, doublings**2], axis=1)
+    for curve in curves:
+        measured = np.isfinite(curve)
+        if not measured.any():
+            continue
+        coefficients = np.linalg.lstsq(parabola[measured], curve[measured], rcond=None)[0]
+        for k in np.flatnonzero(~measured).tolist():
+            curve[k] = min(parabola[k] @ coefficients, np.nanmax(curve[k - 1 :]))
+    return curves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,21 +134,19 @@ def fit_head(model: str, embedding: AnyEmbedding | None, seed: int, data: str | 
     if model not in ("line", "lstm"):
         raise InputError(f"model is {model!r}; expected line or lstm")
     times, ir = read_times(locate("coarsening", TABLE, data)), load_kernel_ir(data)
-    head: CoarseningHead
     if model == "line":
         shares = describe_kernels(times, ir, divergent_share)
-        head = _score_and_fit(times, partial(fit_line, times, np.array(shares)), shares)
-        head.card["note"] = _NOTE
-    else:
-        table, training = load_embedding(embedding), LSTMTraining()
-        words = load_words(times, ir, table)
-        fit = partial(fit_lstm, times, words, table, training, np.random.default_rng(seed))
-        head = _score_and_fit(times, fit, [table.vectors[kernel] for kernel in words])
-        head.card.update(seed=seed, options=asdict(training))
-    return head
+        return _score_and_fit(times, partial(fit_line, times, np.array(shares)), shares, note=_NOTE)
+    table, training = load_embedding(embedding), LSTMTraining()
+    words = load_words(times, ir, table)
+    fit = partial(fit_lstm, times, words, table, training, np.random.default_rng(seed))
+    sequences = [table.vectors[kernel] for kernel in words]
+    return _score_and_fit(times, fit, sequences, seed=seed, options=asdict(training))
 
 
-def _score_and_fit(times: CoarseningTimes, fit: Callable[[Ints], Any], kernels: Sequence[Any]) -> Any:
+def _score_and_fit(
+    times: CoarseningTimes, fit: Callable[[Ints], CoarseningHead], kernels: Sequence[Any], **card: Any
+) -> CoarseningHead:
     """Hold out one kernel after the other for the card's scores and the interval, then fit to all rows.
 
     ``fit`` makes a head from rows; ``kernels`` has for each row what the head's ``speedups`` takes.
@@ -94,25 +157,25 @@ def _score_and_fit(times: CoarseningTimes, fit: Callable[[Ints], Any], kernels: 
         head = fit(rows[~held])
         for row in rows[held].tolist():
             predicted[row] = head.speedups(kernels[row], str(times.device[row]))
-    chosen = predicted.argmax(axis=1)
-    speedup = times.speedup[rows, clamp_to_measured(times.runtime, chosen)]
+    chosen, speedups = predicted.argmax(axis=1), times.runtime[:, :1] / times.runtime
+    speedup = speedups[rows, clamp_to_measured(times.runtime, chosen)]
     ratio = (speedup / predicted.max(axis=1))[chosen > 0]
     scores = {
         "mean_speedup": speedup.mean(),
         "geomean_speedup": np.exp(np.log(speedup).mean()),
-        "share_of_oracle": np.exp(np.log(speedup / np.nanmax(times.speedup, axis=1)).mean()),
+        "share_of_oracle": np.exp(np.log(speedup / np.nanmax(speedups, axis=1)).mean()),
     }
-    card = _ABOUT | {name: round(float(score), 4) for name, score in scores.items()} | {"num_samples": len(times)}
-    quantiles = np.quantile(ratio, _INTERVAL) if len(ratio) else np.ones(2)
-    return replace(fit(rows), interval_quantiles=quantiles, card=card)
+    rounded = {name: round(float(score), 4) for name, score in scores.items()}
+    quantiles = np.quantile(ratio, (0.1, 0.9)) if len(ratio) else np.ones(2)
+    return replace(fit(rows), interval_quantiles=quantiles, card=_ABOUT | rounded | {"num_samples": len(times)} | card)
 
 
 def describe_kernels(
     times: CoarseningTimes,
     ir: dict[str, bytes],
-    describe: Callable[[Module], T],
+    describe: Callable[[Module], Any],
     abstraction: Abstraction | None = None,
-) -> list[T]:
+) -> list[Any]:
     """Result of a function for each row's kernel."""
     names = dict.fromkeys(times.kernel.tolist())
     known = {name: describe(read_module(ir[name], name=name, abstraction=abstraction)) for name in names}
@@ -133,7 +196,7 @@ def fit_line(times: CoarseningTimes, shares: Floats, rows: Ints) -> LineHead:
     device_lines = [_ridge(shares_of[on], curves[on]) for on in (times.device[rows] == device for device in DEVICES)]
     lines = [(1 - DEVICE_WEIGHT) * shared + DEVICE_WEIGHT * line for line in device_lines] + [shared]
     offset, slope = np.stack(lines, axis=1)
-    return LineHead(devices=DEVICES, factors=FACTORS, offset=offset, slope=slope, interval_quantiles=np.ones(2))
+    return LineHead(devices=DEVICES, factors=FACTORS, offset=offset, slope=slope)
 
 
 def _ridge(feature: Floats, values: Floats) -> Floats:
@@ -168,5 +231,4 @@ def fit_lstm(
     sizes = (len(FACTORS) - 1, training.encoder, training.head, len(DEVICES))
     make = partial(EncoderNetwork, embedding.vectors, *sizes)
     ensemble = fit_ensemble(make, data, nn.functional.mse_loss, training.loop, seeds).rescaled(mean, scale)
-    parts: dict[str, Any] = {"ensemble": ensemble, "embedding_id": embedding.fingerprint}
-    return LSTMHead(devices=DEVICES, factors=FACTORS, interval_quantiles=np.ones(2), **parts)
+    return LSTMHead(devices=DEVICES, factors=FACTORS, ensemble=ensemble, embedding_id=embedding.fingerprint)
