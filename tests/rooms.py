@@ -28,7 +28,7 @@ from ncc.ir.reader.native import OPCODES, IRSyntaxError, find_literals, read_tex
 from ncc.ir.reader.objects import is_bitcode
 from ncc.ir.reader.optimized import modern_text, optimize_if_needed
 from ncc.ir.reader.reader import print_canonically, read_module
-from ncc.kernels.addresses import access_pattern, thread_strides
+from ncc.kernels.addresses import thread_strides
 from ncc.kernels.control_flow import branch_probability, find_loops
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution

@@ -16,23 +16,10 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.ir.reader.module import Module, NodeKind
-from ncc.kernels.instructions import (
-    Instruction,
-    decode,
-    definition,
-    element_type,
-    leading_type,
-    size_of_type,
-    split_fields,
-)
+from ncc.kernels.instructions import Instruction, decode, definition, leading_type, size_of_type, split_fields
 
 _MAX_CALL_DEPTH, _MAX_CALLS, _MAX_STEPS = 4, 256, 64
-_GEP = re.compile(r"getelementptr (?:(?:inbounds|nusw|nuw|inrange\([^)]*\)) )*")
-_INDEX_ARGUMENT = re.compile(r"\(i32 (?:noundef )?(\d+)\)")
-_THREAD_NUMBER = re.compile(
-    r"get_(?:global|local)_(?:linear_)?id|get_sub_group_local_id"
-    r"|__spirv_BuiltIn(?:LocalInvocationIndex|GlobalLinearId)|llvm\.spv\.flattened\.thread\.id"
-)
+_NUMBER_IN_GROUP = re.compile(r"get_sub_group_local_id|llvm\.spv\.flattened\.thread\.id")
 _NEIGHBORS = ("tid.x", "global_id.x", "laneid")
 """Registers that grow by one from thread to thread."""
 _LIMITING = frozenset(("smin", "smax", "umin", "umax", "min", "max"))
@@ -117,24 +104,10 @@ def _shift_down(inst: Instruction, strides: list[float]) -> float:
 def _address(inst: Instruction, strides: list[float]) -> float:
     """Stride of an address in bytes: every index counts as often as the elements below it are large."""
     total = strides[0]
-    for index, size in zip(strides[1:], index_sizes(inst), strict=True):
+    for index, size in zip(strides[1:], inst.index_sizes, strict=True):
         if index != 0:
             total = _add_strides(total, index * size if math.isfinite(index) else index)
     return total
-
-
-def index_sizes(inst: Instruction) -> list[float]:
-    """Bytes that one step of each index of an address moves it by; 0 for a structure's field, which is fixed."""
-    match = _GEP.search(inst.text)
-    element = leading_type(inst.text[match.end() :]) if match else "i8"
-    sizes = []
-    for position in range(len(inst.operands) - 1):
-        is_field = position > 0 and element.startswith(("{", "<{"))
-        if position:
-            number = inst.inputs[position + 1][1] if is_field else 0.0
-            element = element_type(element, None if math.isnan(number) else int(number))
-        sizes.append(0.0 if is_field else size_of_type(element))
-    return sizes
 
 
 _STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {
@@ -232,9 +205,8 @@ class _Strides:
 
     def _call(self, inst: Instruction, strides: list[float]) -> float:
         arguments = strides[1:]
-        if _THREAD_NUMBER.search(inst.callee):
-            dimension = _INDEX_ARGUMENT.search(inst.source)
-            return 1.0 if dimension is None or dimension[1] == "0" else 0.0
+        if inst.queried_dimension or _NUMBER_IN_GROUP.search(inst.callee):
+            return 0.0 if inst.queried_dimension in ("1", "2") else 1.0
         if inst.called_function >= 0:
             return self._returned(inst.called_function, arguments)
         if self.keep_clamped and inst.builtin in _LIMITING and 0.0 in arguments:
@@ -274,6 +246,17 @@ class Access:
     stride: float
     count: float = 1.0
 
+    @property
+    def pattern(self) -> str:
+        """One of `PATTERNS`, by the bytes between the addresses of neighbors and the bytes that each accesses."""
+        if math.isnan(self.stride):
+            return "irregular"
+        if self.stride == 0:
+            return "uniform"
+        if abs(self.stride) <= self.num_bytes:
+            return "coalesced"
+        return "strided" if abs(self.stride) <= 16 * self.num_bytes else "far"
+
 
 def argument_spaces(module: Module, function: int) -> dict[int, str]:
     """Node of each argument of a kernel that points somewhere → memory, if its metadata tells."""
@@ -285,17 +268,6 @@ def argument_spaces(module: Module, function: int) -> dict[int, str]:
     pairs = zip(module.operands(header), numbers, strict=False)
     # number 0 is of structures passed by value
     return {node: _SPACE_OF_NUMBER.get(space, "global") if space else "private" for node, space in pairs}
-
-
-def access_pattern(stride: float, num_bytes: float) -> str:
-    """One of `PATTERNS`, by the bytes between the addresses of neighbors and the bytes that each accesses."""
-    if math.isnan(stride):
-        return "irregular"
-    if stride == 0:
-        return "uniform"
-    if abs(stride) <= num_bytes:
-        return "coalesced"
-    return "strided" if abs(stride) <= 16 * num_bytes else "far"
 
 
 def find_space(module: Module, spaces: dict[int, str], pointer: int, number: str = "") -> str:

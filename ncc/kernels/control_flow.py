@@ -32,6 +32,7 @@ class Loop:
 
     header: int
     blocks: frozenset[int]
+    exits: tuple[int, ...]  # blocks that lead out of it
     trip_count: int | None
 
 
@@ -60,7 +61,7 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
     for block in order:
         for target in following[block]:
             preceding[target].append(block)
-    bodies: dict[int, set[int]] = {}
+    conditions, loops = _conditions(module, function), list[Loop]()
     for header in order:
         latches = [block for block in preceding[header] if place[block] >= place[header]]
         body = walk.reach(preceding, latches, header)
@@ -68,16 +69,14 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
             latches = [latch for latch in latches if first not in walk.reach(preceding, [latch], header)]
             body = walk.reach(preceding, latches, header)
         if latches:
-            bodies[header] = body | {header}
-    conditions, loops = _conditions(module, function), list[Loop]()
-    for header, body in sorted(bodies.items()):
-        # the largest constant that a value is compared with at an exit; starts and steps are not looked at
-        exits = [block for block in body if not body.issuperset(following[block])]
-        compares = [compare for block in exits if (compare := definition(module, conditions[block]))]
-        constants = [abs(compare.constant or 0) for compare in compares if compare.opcode == "icmp"]
-        trips = max((constant for constant in constants if constant > 1), default=None)
-        loops.append(Loop(header, frozenset(body), trips and min(trips, _MAX_TRIPS)))
-    return tuple(loops)
+            blocks = frozenset(body | {header})
+            exits = tuple(block for block in blocks if not blocks.issuperset(following[block]))
+            # the largest constant that a value is compared with at an exit; starts and steps are not looked at
+            compares = [compare for block in exits if (compare := definition(module, conditions[block]))]
+            constants = [abs(compare.constant or 0) for compare in compares if compare.opcode == "icmp"]
+            trips = max((constant for constant in constants if constant > 1), default=None)
+            loops.append(Loop(header, blocks, exits, trips and min(trips, _MAX_TRIPS)))
+    return tuple(sorted(loops, key=lambda loop: loop.header))
 
 
 @lru_cache(maxsize=8)

@@ -6,8 +6,8 @@ those around a barrier are split there. Code outside of loops runs for several w
 other loops, or calls what can't. Cycles are those of usual processors, see Fog's instruction tables.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -66,16 +66,13 @@ _NOTHING = _Operation("nothing", 0.0, 0.0)
 
 def cpu_cycles(work: Work) -> Floats:
     """Cost of a thread of a kernel at a launch on a processor's core, (len(CYCLE_KINDS),) float64."""
-    module = work.module
-    weights: defaultdict[int, dict[int, float]] = defaultdict(dict)
+    module, weights = work.module, Counter[int]()
     for counted in work.statements:
-        statement = counted.instruction.statement
-        of_function = weights[int(np.searchsorted(module.function_start, statement, side="right")) - 1]
-        of_function[statement] = of_function.get(statement, 0.0) + counted.weight
-    total: defaultdict[str, float] = defaultdict(float)
-    for function, of_function in weights.items():
-        for kind, amount in _count_function(module, function, of_function).items():
-            total[kind] += amount
+        weights[counted.instruction.statement] += counted.weight  # type: ignore[assignment]
+    functions = np.searchsorted(module.function_start, list(weights), side="right") - 1
+    total: Counter[str] = Counter()
+    for function in dict.fromkeys(functions.tolist()):
+        total.update(_count_function(module, function, weights))
     if not total["loops"] and _ONE_BY_ONE.isdisjoint(total):
         total["packed"] = total["straight_line"]
     else:
@@ -83,7 +80,7 @@ def cpu_cycles(work: Work) -> Floats:
     return np.array([total[kind] for kind in CYCLE_KINDS])
 
 
-def _count_function(module: Module, function: int, weights: dict[int, float]) -> dict[str, float]:
+def _count_function(module: Module, function: int, weights: Mapping[int, float]) -> dict[str, float]:
     """Amounts by kind of a function whose statements run so often; those that are not named cost nothing."""
     blocks: defaultdict[int, list[tuple[Instruction, _Operation]]] = defaultdict(list)
     for inst in decode(module, function):

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats, Ints
 from ncc.ir.reader.module import Module
-from ncc.kernels.addresses import index_sizes
 from ncc.kernels.control_flow import Loop, branch_probability, find_loops, loops_around, reverse_postorder, successors
 from ncc.kernels.instructions import Instruction, decode, definition
 from ncc.kernels.launch import Launch, Threads, given_arguments, launch_threads
@@ -177,7 +176,7 @@ class Execution:
         """Pass a block's threads on to the blocks after it; a loop's, all to its exits, once."""
         if loop := self._by_header.get(block):
             outer = [other for other in inside if other is not loop and loop.blocks < other.blocks]
-            exits = {target for member in loop.blocks for target in self.following[member] if target not in loop.blocks}
+            exits = {target for member in loop.exits for target in self.following[member] if target not in loop.blocks}
             exits = {target for target in exits if all(target in other.blocks for other in outer)} or exits
             for target in exits:
                 flow[target] = flow[target] + flow[block] / len(exits)
@@ -244,8 +243,7 @@ class Execution:
     def _enter(self, loop: Loop) -> None:
         """Find how often a loop runs, and what its counters are in a trip of it, another one for each thread."""
         counters, weight = self._counters(loop), self.threads.weight
-        exits = [block for block in loop.blocks if not loop.blocks.issuperset(self.following[block])]
-        counts = [self._trips_at(loop, block, counters) for block in exits]
+        counts = [self._trips_at(loop, block, counters) for block in loop.exits]
         if not counts or not np.isfinite(counts).all():
             self.open_loops.add(loop.header)
         trips, average = np.full(len(self.unknown), self._default), None
@@ -351,7 +349,7 @@ class Execution:
                 if inst.opcode == "getelementptr" and inst.result >= 0 and inst.operands[0] in offsets:
                     origin, start = offsets[inst.operands[0]]
                     indices = self.argument_values(inst)[1:]
-                    moved = [index * size for index, size in zip(indices, index_sizes(inst), strict=True)]
+                    moved = [index * size for index, size in zip(indices, inst.index_sizes, strict=True)]
                     offsets[inst.result] = origin, sum(moved, start=start)
         return offsets
 

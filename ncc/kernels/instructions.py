@@ -4,13 +4,12 @@ Registers are the numbers that a GPU's hardware has for a thread, by the names o
 are built-in variables (SYCL, the translator of Khronos), functions with a number, or LLVM's own intrinsics.
 """
 
+import math
 import re
 import tomllib
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
-
-import numpy as np
 
 from ncc.ir.reader.module import Module, NodeKind
 
@@ -18,9 +17,11 @@ _SCALAR_BYTES = {"half": 2.0, "bfloat": 2.0, "float": 4.0, "double": 8.0, "x86_f
 _POINTER_BYTES = 8.0
 _MAX_BYTES = 2.0**62
 _INTEGER_TYPE = re.compile(r"i(\d{1,8})")
+_GEP = re.compile(r"getelementptr (?:(?:inbounds|nusw|nuw|inrange\([^)]*\)) )*")
 _LANES = re.compile(r"<(?:vscale x )?(\d{1,9}) x ")
 _ARRAY = re.compile(r"[\[<](\d{1,19}) x (.*)[\]>]", re.DOTALL)
 
+_LITERALS = {"true": 1.0, "false": 0.0, "null": 0.0, "zeroinitializer": 0.0}
 _PHI = re.compile(r"\[ ([^,\]]+), %[^\]]+\]")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+(?:e[+-]?\d+)?)?")
 _WHOLE = re.compile(r"-?\d{1,38}")
@@ -172,7 +173,21 @@ class Instruction:
             tokens = [words[-1] for part in fields if (words := part.split())]
         if len(tokens) != len(nodes):
             tokens = [""] * len(nodes)
-        return [(node, token_value(token)) for node, token in zip(nodes, tokens, strict=True)]
+        values = [float(token) if _NUMBER.fullmatch(token) else _LITERALS.get(token, math.nan) for token in tokens]
+        return list(zip(nodes, values, strict=True))
+
+    @cached_property
+    def index_sizes(self) -> list[float]:
+        """Bytes that one step of each index of an address moves it by; 0 for a structure's field, which is fixed."""
+        match = _GEP.search(self.text)
+        element = leading_type(self.text[match.end() :]) if match else "i8"
+        sizes = []
+        for position, (_, number) in enumerate(self.inputs[1:]):
+            is_field = position > 0 and element.startswith(("{", "<{"))
+            if position:
+                element = element_type(element, int(number) if is_field and math.isfinite(number) else None)
+            sizes.append(0.0 if is_field else size_of_type(element))
+        return sizes
 
     @cached_property
     def constant(self) -> int | None:
@@ -236,15 +251,6 @@ def definition(module: Module, node: int) -> Instruction | None:
         return None
     function = int(module.node_function[node])
     return decode(module, function)[int(module.node_definition[node]) - module.body(function).start]
-
-
-def token_value(token: str) -> float:
-    """An immediate's value; NaN for names and for what is not a number."""
-    if token in ("true", "false"):
-        return float(token == "true")
-    if token in ("null", "zeroinitializer"):
-        return 0.0
-    return float(token) if _NUMBER.fullmatch(token) else np.nan
 
 
 def size_of_type(text: str) -> float:

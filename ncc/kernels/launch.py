@@ -9,7 +9,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ncc.arrays import Floats, Ints
+from ncc.arrays import Floats, Ints, Rows
 from ncc.errors import InputError, UnknownNameError
 from ncc.ir.reader.module import Module
 from ncc.kernels.instructions import split_fields
@@ -122,7 +122,7 @@ def converted(value: float, type_: str) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Threads:
+class Threads(Rows):
     """n threads of a launch: block, number in it (x first), weight, and number that decides on trips of loops, (n,)."""
 
     launch: Launch
@@ -177,9 +177,4 @@ def add_scattered(threads: Threads) -> Threads:
     draw, launch = np.random.default_rng(0), threads.launch
     block, thread = (draw.integers(limit, size=NUM_SCATTERED) for limit in (launch.num_blocks, launch.block_threads))
     number = threads.number.max() + np.arange(1, NUM_SCATTERED + 1)
-    pairs = zip(
-        (threads.block, threads.thread, threads.weight, threads.number),
-        (block, thread, 0 * number, number),
-        strict=True,
-    )
-    return Threads(launch, *(np.concatenate(pair) for pair in pairs))
+    return Threads.joined([threads, Threads(launch, block, thread, 0 * number, number)])

@@ -16,16 +16,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.ir.reader.module import Module
-from ncc.kernels.addresses import (
-    PATTERNS,
-    SPACES,
-    Access,
-    access_pattern,
-    accesses_of,
-    argument_spaces,
-    find_space,
-    thread_strides,
-)
+from ncc.kernels.addresses import PATTERNS, SPACES, Access, accesses_of, argument_spaces, find_space, thread_strides
 from ncc.kernels.control_flow import Loop, find_loops, loops_around
 from ncc.kernels.execution import DEFAULT_TRIP_COUNT, Execution, LoopTripCount
 from ncc.kernels.instructions import Instruction, decode, operations
@@ -267,12 +258,10 @@ def _access_amounts(accesses: list[Access]) -> Iterator[tuple[str, float]]:
     for access in accesses:
         yield f"{access.space}_{access.kind}", access.count
         if access.space == "global":
-            yield f"global_{access_pattern(access.stride, access.num_bytes)}", access.count
+            yield f"global_{access.pattern}", access.count
             yield "global_bytes", access.num_bytes
 
 
-_SINGLE_OF_DOUBLE = {"div": 2.0}
-"""Operations on floats that the card's code for doubles has: the test whether a quotient is an ordinary number."""
 _ARITHMETIC = {"fadd": 1.0, "fsub": 1.0, "fmul": 1.0, "fneg": 1.0, "frem": 0.0}
 _APPROXIMATE = re.compile(r"__(?!nv_)[a-z]|llvm\.nvvm|native_|half_|__nv_fast_")
 _FAST = re.compile(r" (?:fast|afn|arcp) ")
@@ -302,8 +291,8 @@ def flops_of(inst: Instruction) -> dict[str, float]:
     if is_approximate and precision == "single" and name not in ("fma", "fmuladd", "mad"):
         return {precision: inst.lanes}
     flops = {precision: table[name] * inst.lanes}
-    if precision == "double" and name in _SINGLE_OF_DOUBLE:
-        flops["single"] = _SINGLE_OF_DOUBLE[name] * inst.lanes
+    if precision == "double" and name == "div":
+        flops["single"] = 2.0 * inst.lanes  # the test whether a quotient is an ordinary number
     return flops
 
 

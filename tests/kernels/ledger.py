@@ -1,6 +1,6 @@
 """The ledger of a kernel as plain values: its features by name, and its statements in the module's order."""
 
-from tests.rooms import FEATURE_NAMES, CountedStatement, Work, access_pattern
+from tests.rooms import FEATURE_NAMES, CountedStatement, Work
 
 
 def named(work: Work) -> dict[str, float]:
@@ -20,4 +20,4 @@ def patterns(work: Work) -> list[str]:
 
 def _pattern(counted: CountedStatement) -> str:
     access = counted.accesses[0] if counted.accesses else None
-    return access_pattern(access.stride, access.num_bytes) if access and access.space == "global" else ""
+    return access.pattern if access and access.space == "global" else ""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ncc.ir.reader.module import Module
-from ncc.kernels.addresses import Access, access_pattern, base_argument
+from ncc.kernels.addresses import Access, base_argument
 from ncc.kernels.bounds import WorkBound, work_lower_bound
 from ncc.kernels.execution import Execution
 from ncc.kernels.host.launches import HostLaunch
@@ -108,12 +108,11 @@ def count_launch(module: Module, kernel: int, launch: Launch, host: HostLaunch) 
 
 def _sector_bytes(access: Access) -> float:
     """Bytes that an access moves per thread, in whole sectors that its neighbors share."""
-    pattern = access_pattern(access.stride, access.num_bytes)
-    if pattern == "uniform":
+    if access.pattern == "uniform":
         return max(_SECTOR, access.num_bytes) / 32
-    if pattern == "coalesced":
+    if access.pattern == "coalesced":
         return access.num_bytes
-    return max(access.num_bytes, min(abs(access.stride), _SECTOR) if pattern == "strided" else _SECTOR)
+    return max(access.num_bytes, min(abs(access.stride), _SECTOR) if access.pattern == "strided" else _SECTOR)
 
 
 def _shared_bytes(module: Module, kernel: int) -> float:
