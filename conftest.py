@@ -11,6 +11,7 @@ TORCH = tuple(
         "tests/golden",
         "tests/learning/embedding",
         "tests/learning/encoder",
+        "tests/learning/programs",
         "tests/learning/training",
         "tests/tasks/classification",
         "tests/tasks/devices",

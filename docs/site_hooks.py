@@ -58,7 +58,8 @@ PYTHON = {
     ),
     "graphs": (
         "Modules and graphs",
-        "Module CompileOptions XFG load_module read_module build_xfg count_contexts require_confinement",
+        "Module CompileOptions XFG load_module read_module build_xfg count_contexts load_program_graphs "
+        "require_confinement",
     ),
     "devices": ("Device predictions", "DevicePrediction DeviceCurve Explanation load_device_head"),
     "coarsening": ("Coarsening predictions", "CoarseningPrediction load_coarsening_head"),

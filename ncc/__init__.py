@@ -29,6 +29,7 @@ _HOMES = {
     "ncc.learning.embedding.train": "load_counts",
     "ncc.learning.encoder.config": "EncoderTraining",
     "ncc.learning.encoder.pooling": "load_encoder",
+    "ncc.learning.programs.labelled": "load_program_graphs",
     "ncc.system.sandbox.confine": "require_confinement",
     "ncc.tasks.classification.config": "ClassifierTraining",
     "ncc.tasks.classification.head": "load_classifier",

@@ -8,6 +8,7 @@ _EXTRAS = {
     **dict.fromkeys(("pandas", "pyarrow"), "tables"),
     "matplotlib": "plot",
     "huggingface_hub": "hub",
+    "torch_geometric": "pyg",
 }
 """Packages that ncc needs for some purposes only, and the extra of its distribution that installs each."""
 

@@ -11,7 +11,7 @@ from tests.support.refuses import refuses
 
 IR = Path(__file__).parent / "data" / "ir"
 TREE, SAXPY = str(IR / "tree.clang22.ll"), str(IR / "saxpy.clang14.ll")
-EXTRA = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow", "huggingface_hub")
+EXTRA = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow", "huggingface_hub", "torch_geometric")
 LAUNCH = ("--grid", "64", "--block", "64")
 
 
@@ -67,7 +67,7 @@ def test_a_command_names_the_extra_that_it_needs(arguments, package, extra, tmp_
 
 def test_functions_name_the_extra_that_they_need(tmp_path, monkeypatch):
     answer, *_ = ncc.predict_device(SAXPY)
-    modules = [ncc.embed(TREE)]
+    modules, graph = [ncc.embed(TREE)], ncc.build_graph(TREE)
     for package in EXTRA:
         for name in [name for name in sys.modules if name.partition(".")[0] == package]:
             monkeypatch.delitem(sys.modules, name)
@@ -76,6 +76,10 @@ def test_functions_name_the_extra_that_they_need(tmp_path, monkeypatch):
         answer.curve().plot(tmp_path / "x.svg")
     with refuses(ncc.MissingExtraError, "pyarrow", "ncc-ir[tables]"):
         ncc.save_vectors(modules, "function", tmp_path / "x.parquet")
+    with refuses(ncc.MissingExtraError, "torch_geometric", "ncc-ir[pyg]"):
+        graph.to_pyg()
+    with refuses(ncc.MissingExtraError, "torch_geometric", "ncc-ir[pyg]"):
+        ncc.load_program_graphs(tmp_path)
     with refuses(ncc.MissingExtraError, "org/name: no such folder", "huggingface_hub", "ncc-ir[hub]"):
         ncc.load_encoder("org/name")
     with refuses(ncc.MissingExtraError, "huggingface_hub", "ncc-ir[hub]"):

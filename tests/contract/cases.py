@@ -354,6 +354,14 @@ OTHERS = (
         changes={"modules": (["@embedded"], ["@embedded", "@embedded"]), "level": ("module", "statement")},
         refuses={"modules": ([],), "level": ("word",), "path": ("@out.txt", "@file/a.csv")},
     ),
+    Case(
+        "load_program_graphs", inputs=("@programs",),
+        changes={
+            "folder": ("@programs", "@more_sources"), "embedding": (None, "@embedding"), "hetero": (False, True),
+        },
+        refuses={**NO_FOLDER, **EMBEDDING, **JOBS}, same={"jobs": 2},
+    ),
+    Case("load_program_graphs", inputs=("@sources",), changes={"options": (O0, O2)}),
     Case("require_confinement"),
     Case("list_devices"),
 )

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncc.arrays import Ints, Ints32
+from ncc.errors import naming_extras
 from ncc.ir.reader import native
 from ncc.ir.reader.module import Module, NodeKind
 from ncc.system.files.pages import html_table
@@ -21,6 +22,9 @@ from ncc.system.files.text import demangle
 
 if TYPE_CHECKING:
     import networkx
+    from torch_geometric.data import Data, HeteroData
+
+    from ncc import Embedding
 
 _MAX_ROWS = 20
 """Functions of a large module that a notebook lists."""
@@ -103,6 +107,50 @@ class XFG:
             text = self.module.statement_text(statement)
             result.add_edge(source, target, statement=statement, text=text, kind=kind)
         return result
+
+    @naming_extras()
+    def to_pyg(self, embedding: "Embedding | str | None" = None, *, hetero: bool = False) -> "Data | HeteroData":
+        """Return PyTorch Geometric's graph of the nodes that edges touch, in their order.
+
+        Args:
+            embedding: Statement embedding, or its folder or name; default: the shipped one.
+            hetero: Return ``HeteroData``: nodes are of the type "identifier", and edges have three relations, "path",
+                "data" and "control", each there even if it is empty.
+
+        Returns:
+            ``Data``. Of nodes it has ``x``, (num_nodes, dim) float32 means of the vectors of the statements on edges to
+            each, 0 if there are none; ``n_id``, (num_nodes,) int64 nodes of this graph; ``node_function``,
+            (num_nodes,) int64, -1 for globals. Of edges it has ``edge_index``, (2, num_edges) int64; ``edge_type``,
+            (num_edges,) int64, the number of the `EdgeKind`, but not in ``HeteroData``; ``edge_statement``,
+            (num_edges,) int64 statements of the module.
+
+        Raises:
+            AssetError: The embedding can't be read.
+            MissingExtraError: torch_geometric is missing; it comes with the extra ``pyg``.
+        """
+        from torch_geometric.data import Data, HeteroData  # before torch, so that an error names the extra with both
+        import torch  # isort: skip
+
+        import ncc  # since embeddings build on graphs, and not the other way around
+
+        model, module = ncc.load_embedding(embedding), self.module
+        n_id, ends = np.unique(np.stack([self.source, self.target]), return_inverse=True)
+        arrays = ends.reshape(2, -1), self.kind, self.statement, module.text_id[self.statement]
+        edge_index, edge_type, statement, text = (torch.from_numpy(each.astype(np.int64)) for each in arrays)
+        function = torch.tensor([self.function_of(node) for node in n_id.tolist()], dtype=torch.int64)
+        vectors = torch.from_numpy(model.vectors[model.look_up(module.texts).word])
+        target, shape = edge_index[1], (len(n_id), len(vectors))
+        weight = 1 / target.bincount(minlength=len(n_id))[target]
+        incoming = torch.sparse_coo_tensor(torch.stack([target, text]), weight, shape, check_invariants=True)
+        nodes = {"x": incoming @ vectors, "n_id": torch.from_numpy(n_id).long(), "node_function": function}
+        edges = {"edge_index": edge_index, "edge_type": edge_type, "edge_statement": statement}
+        if not hetero:
+            return Data(**nodes, **edges)
+        graph = HeteroData({"identifier": nodes})
+        for kind in EdgeKind:
+            of_kind = {name: edges[name][..., edge_type == kind] for name in ("edge_index", "edge_statement")}
+            graph["identifier", kind.name.lower(), "identifier"].update(of_kind)
+        return graph
 
     def to_svg(self, function: str | None = None) -> str:
         """Draw a function of the graph, by default its only one, as SVG text.

@@ -3,6 +3,7 @@
 Reference: Mou et al. 2016 (POJ-104, 104 problems of an online judge); Ben-Nun et al. 2018, section 6.1.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -10,16 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from ncc.arrays import Ints
-from ncc.errors import InputError, InputFileError
+from ncc.errors import InputError, InputFileError, NccError, check_positive, naming_extras
 from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.abstraction import Abstraction
-from ncc.ir.reader.module import NO_FUNCTION
+from ncc.ir.reader.module import NO_FUNCTION, Module
 from ncc.ir.reader.objects import IR_EXTENSIONS, is_ir_path, modules_of
 from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import cache_folder, extracted
@@ -29,7 +30,12 @@ from ncc.learning.training.ranks import all_gather_object, rank_and_world, share
 from ncc.system.files.models import read_tensors
 from ncc.system.files.reading import InputFile, refuse_link_out
 from ncc.system.files.writing import check_folder, write_atomically
-from ncc.system.workers.pool import Batch, Pool
+from ncc.system.workers.pool import ITEM_SECONDS, Batch, Pool
+
+if TYPE_CHECKING:
+    from torch_geometric.data import InMemoryDataset
+
+    from ncc.learning.embedding.embedding import AnyEmbedding
 
 BATCH_FILES = 64
 """Programs that are read and cached together, so that a killed reader loses few."""
@@ -147,6 +153,16 @@ def load_programs(
     return samples
 
 
+def _read_program(
+    item: InputFile, options: CompileOptions, abstraction: Abstraction, cache: Path
+) -> tuple[Module, str]:
+    """Read a program, compiled unless the cache has its IR, and say in which way it compiled."""
+    if is_ir_path(item):
+        return read_module(item, abstraction=abstraction), "IR"
+    ir, way = CachingCompiler.below(cache).program_ir(item, options)
+    return read_module(ir, name=item.path, abstraction=abstraction), way
+
+
 _Outcome = tuple[str, str]
 """The way that a program compiled, or the reason why it could not be read; the other is empty."""
 
@@ -161,10 +177,8 @@ class _Batch(Batch):
 
     def read(self, item: InputFile) -> tuple[ProgramTable, str]:
         """Read a program; the text is the way that it compiled."""
-        if is_ir_path(item):
-            return describe_program(read_module(item, abstraction=self.abstraction)), "IR"
-        ir, way = CachingCompiler.below(self.cache).program_ir(item, self.options)
-        return describe_program(read_module(ir, name=item.path, abstraction=self.abstraction)), way
+        module, way = _read_program(item, self.options, self.abstraction, self.cache)
+        return describe_program(module), way
 
     def write(self, outcomes: Sequence[tuple[tuple[ProgramTable, str] | None, str | None]]) -> None:
         """Write the programs, and how each compiled or why it failed."""
@@ -207,6 +221,69 @@ def _assemble(
         ways=dict(Counter(outcomes[0][row][0] for row in rows.tolist())),
         failures=failures,
     )
+
+
+@naming_extras()
+def load_program_graphs(
+    folder: str | os.PathLike[str],
+    *,
+    embedding: "AnyEmbedding | None" = None,
+    hetero: bool = False,
+    options: CompileOptions | None = None,
+    jobs: int = 1,
+) -> "InMemoryDataset":
+    """Read labeled programs as a dataset for PyTorch Geometric, with a graph per program, class by class.
+
+    Args:
+        folder: Folder with a subfolder of programs per class, sources or IR, as `train_classifier` takes it.
+        embedding: Statement embedding, or its folder or name; default: the shipped one.
+        hetero: Make ``HeteroData``, as `XFG.to_pyg` does.
+        options: Compiler options; default: `ncc.CompileOptions()`. The IR is kept in the cache.
+        jobs: Number of worker processes; with several, a crash affects only its own program.
+
+    Returns:
+        An ``InMemoryDataset`` of the graphs of `XFG.to_pyg`, each with ``y``, (1,) int64 index into the dataset's
+        ``classes``, and ``path``. Programs that can't be read are in its ``failures``, path → reason.
+
+    Raises:
+        InputError: The folder has fewer than two classes, ``jobs`` is below 1, or no program can be read.
+        CompileError: The compiler can't be used.
+        AssetError: The embedding can't be read.
+        MissingExtraError: torch_geometric is missing; it comes with the extra ``pyg``.
+    """
+    from torch_geometric.data import InMemoryDataset  # before torch, so that an error names the extra with both
+    import torch  # isort: skip
+
+    from ncc.ir.graph.xfg import build_xfg
+    from ncc.learning.embedding.embedding import load_embedding
+
+    check_positive(jobs=jobs)
+    files, embedding, options = (
+        find_labelled_files(Path(folder)),
+        load_embedding(embedding),
+        options or CompileOptions(),
+    )
+    check_compiler(options)
+    items = [InputFile(path, files.folder) for path in files.paths]
+    read = functools.partial(_read_program, options=options, abstraction=embedding.abstraction, cache=programs_cache())
+    pool = Pool(jobs, seconds=ITEM_SECONDS + _MAX_TIMEOUTS * options.timeout_s)
+    calls = pool.in_order(items, read, name_of=str, runs_inline=lambda _: False)
+    graphs, failures = [], {}
+    for path, label, call in zip(files.paths, files.label.tolist(), calls, strict=True):
+        try:
+            module, _ = call()
+            module.check_functions()
+            graphs.append(build_xfg(module).to_pyg(embedding, hetero=hetero))
+        except NccError as error:
+            failures[path] = str(error)
+        else:
+            graphs[-1].y, graphs[-1].path = torch.tensor([label]), path
+    if not graphs:
+        raise InputError(f"none of {len(files.paths)} files can be read: {next(iter(failures.values()))}")
+    dataset = InMemoryDataset()
+    dataset.data, dataset.slices = dataset.collate(graphs)
+    dataset.classes, dataset.failures = files.classes, failures
+    return dataset
 
 
 def labelled_files(
