@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,25 @@ def test_the_cache_answers_offline(published, monkeypatch):
     with refuses(ncc.OutputError, "org/name", "offline"):
         head.push_to_hub("org/name")
     assert published.requests == []
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_a_hub_out_of_reach_is_said_within_seconds(is_refused, published, monkeypatch):
+    """Whether it refuses connections, or takes them and never answers; what is cached is still loaded."""
+    head = ncc.load_coarsening_head("org/name")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = "http://{}:{}".format(*silent.getsockname())
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        monkeypatch.setattr(
+            constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}"
+        )
+        if is_refused:
+            silent.close()
+        begin = time.monotonic()
+        with refuses(ncc.AssetError, "org/other", "cache", "out of reach"):
+            ncc.load_coarsening_head("org/other")
+        assert time.monotonic() - begin < 15  # the library's own retries take half a minute
+        assert ncc.load_coarsening_head("org/name").card == head.card
 
 
 def test_what_a_repository_lacks_is_named(published, tmp_path):

@@ -21,6 +21,8 @@ ASSETS = Path(__file__).parents[2] / "assets"
 """Folder of the models that ship: of each kind a default, and others below it by name."""
 DEFAULT = "shipped"
 _PAGE = "README.md"
+_ANSWER_S = 3.0
+"""Time for a connection to the hub, and for an answer; an encoder is looked for twice, under either of its names."""
 _NAME = re.compile(r"\w{1,40}", re.ASCII)
 _REPOSITORY = re.compile(
     r"(?P<repository>(?P<owner>[\w.-]{1,96})/[\w.-]{1,96})(?:@(?P<revision>[\w./-]{1,96}))?", re.ASCII
@@ -47,17 +49,13 @@ def resolve(name: str | os.PathLike[str] | None, kind: str, *stems: str) -> Path
 def _fetch(name: str, repository: str, revision: str | None, stems: Sequence[str]) -> Path:
     """Return the folder in the hub's cache that has a repository's model, after a look for a newer one."""
     with naming_extras(f"{name}: no such folder; to look for it on the Hugging Face hub, "):
-        from huggingface_hub import errors, hf_hub_download
+        from huggingface_hub import errors
     failure: Exception | None = None
     for stem in stems:
         try:
             commit = revision
             for file in (f"{stem}.json", f"{stem}.safetensors"):
-                found = hf_hub_download(repository, file, revision=commit, dry_run=True)
-                if found.file_size is None:
-                    raise AssetError(f"{file} is of unknown size")
-                refuse_size(file, found.file_size)
-                path = Path(hf_hub_download(repository, file, revision=commit))
+                path = _fetch_file(repository, file, commit)
                 commit = path.parent.name  # what its author adds meanwhile is not mixed with it
             return path.parent
         except errors.EntryNotFoundError as error:
@@ -76,6 +74,30 @@ def _fetch(name: str, repository: str, revision: str | None, stems: Sequence[str
         case _:
             problem = f"can't be loaded from the hub: {failure}"
     raise AssetError(f"{name}: {problem}") from failure
+
+
+def _fetch_file(repository: str, file: str, revision: str | None) -> Path:
+    """Return a file in the hub's cache; the library's own look for a newer one is repeated for half a minute."""
+    from huggingface_hub import errors, get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
+
+    cached = try_to_load_from_cache(repository, file, revision=revision)
+    kept = Path(cached) if isinstance(cached, str) else None
+    if kept and kept.parent.name == revision:  # a commit, which does not change
+        return kept
+    try:
+        found = get_hf_file_metadata(hf_hub_url(repository, file, revision=revision), timeout=_ANSWER_S)
+    except (errors.RevisionNotFoundError, errors.EntryNotFoundError):
+        raise
+    except Exception as error:  # of several HTTP clients, depending on the hub's version
+        if kept:
+            return kept
+        if isinstance(error, errors.HfHubHTTPError):
+            raise
+        raise errors.LocalEntryNotFoundError(str(error)) from error
+    if found.size is None:
+        raise AssetError(f"{file} is of unknown size")
+    refuse_size(file, found.size)
+    return Path(hf_hub_download(repository, file, revision=revision))
 
 
 class Shareable:
