@@ -157,7 +157,7 @@ DISK = b"fatal error: error in backend: IO failure on output stream: Bad file de
     ],
 )
 def test_ends_in_words(monkeypatch, returncode, stderr, words):
-    monkeypatch.setattr(limits, "_physical_memory", lambda: 16 * GIGABYTE)
+    monkeypatch.setattr(limits, "physical_memory", lambda: 16 * GIGABYTE)
     finished = FinishedProcess(returncode=returncode, stdout=b"", stderr=stderr, hit_output_limit=stderr == DISK)
     assert words in str(compile_error("a.c", ("clang", "a.c"), finished)).splitlines()[0]
 

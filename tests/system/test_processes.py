@@ -67,7 +67,7 @@ def test_who_is_leaving_is_not_torn_out_of_it(told):
             _close(process)
         else:
             process.process.terminate()
-        _wait(process.num_message_bytes)
+        _wait(process.messages)
         process.process.terminate()
         assert process.wait(60)
         assert process.messages() == b"leaving\nleft\n"
@@ -96,7 +96,7 @@ def test_long_messages_are_cut_in_the_middle_and_one_beyond_all_measure_is_not_r
     code = "import sys; sys.stderr.write('a' * 200_000 + 'b')"
     with WatchedProcess(_python(code), stdout=subprocess.DEVNULL) as process:
         assert process.wait(60)
-        assert process.num_message_bytes() == 200_001
+        assert len(process.messages()) == 200_001
         said = process.messages(1000)
     assert len(said) == 1000 + len(b"\n[...]\n") + 2**16
     assert said.endswith(b"ab")

@@ -202,7 +202,7 @@ def _run(
             folder = tempfile.gettempdir()
             if shutil.disk_usage(folder).free < _LITTLE_SPACE:
                 raise OutputError(f"{folder}: the compiler's output can't be written: the disk is full")
-        hit_output_limit = max(stdout.seek(0, os.SEEK_END), process.num_message_bytes()) >= max_bytes
+        hit_output_limit = any(os.fstat(file.fileno()).st_size >= max_bytes for file in (stdout, process.stderr))
         stdout.seek(0)
         output = b"" if returncode else stdout.read()
         return FinishedProcess(returncode=returncode, stdout=output, stderr=stderr, hit_output_limit=hit_output_limit)

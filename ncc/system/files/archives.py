@@ -4,8 +4,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import BinaryIO
 
 from ncc.errors import InputError
@@ -22,14 +20,8 @@ _MAX_MEMBERS = 2**20
 Members = Mapping[str, tuple[int, int]]
 """Name of each file in an archive → its offset and size in bytes."""
 
-
-@dataclass(frozen=True)
-class _Opened:
-    """An open archive, equal to an earlier one if that was the same file and the file has not changed."""
-
-    file: BinaryIO = field(compare=False)
-    name: str = field(compare=False)
-    state: tuple[int, ...]
+_last_listed: dict[tuple[int, ...], Members] = {}
+"""State of the archive that was listed last → its members."""
 
 
 def split_member(path: str | os.PathLike[str]) -> tuple[str, str | None]:
@@ -56,12 +48,11 @@ def find_members(file: BinaryIO, name: str) -> Members:
     """List the members of an archive on disk, in one pass for as long as the file is unchanged."""
     status = os.fstat(file.fileno())
     state = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return _list_opened(_Opened(file, name, state))
-
-
-@lru_cache(maxsize=4)
-def _list_opened(archive: _Opened) -> Members:
-    return list_members(archive.file, archive.name)
+    if (members := _last_listed.get(state)) is None:
+        members = list_members(file, name)
+        _last_listed.clear()
+        _last_listed[state] = members
+    return members
 
 
 def list_members(file: BinaryIO, name: str) -> Members:

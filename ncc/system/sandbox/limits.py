@@ -10,13 +10,8 @@ GIGABYTE = 2**30
 
 def memory_limit(needed_bytes: int = 0) -> int:
     """Return the memory of a process: NCC_MEMORY_GB, or 4 GiB or what it needs, if the machine has it."""
-    default = min(max(4 * GIGABYTE, needed_bytes), max(GIGABYTE, _physical_memory()))
+    default = min(max(4 * GIGABYTE, needed_bytes), max(GIGABYTE, physical_memory()))
     return _from_environment("NCC_MEMORY_GB") or default
-
-
-def fair_share(jobs: int) -> int:
-    """Return the memory of one of several workers: NCC_MEMORY_GB, or an equal share of the machine, at least 4 GiB."""
-    return memory_limit(_physical_memory() // jobs)
 
 
 def output_limit() -> int:
@@ -44,5 +39,6 @@ def _from_environment(variable: str) -> int | None:
     raise InputError(f"the environment variable {variable} is {text!r}; expected a number of gigabytes above 0")
 
 
-def _physical_memory() -> int:
+def physical_memory() -> int:
+    """Return the bytes of memory of the machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

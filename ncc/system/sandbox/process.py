@@ -1,7 +1,4 @@
-"""Processes that untrusted input may crash, hang or fill: watched from outside, ended with all they started.
-
-`confine` sets their limits, or they do; what they write does not fill this process's memory.
-"""
+"""Processes that untrusted input may crash, hang or fill: watched from outside, ended with all they started."""
 
 import os
 import select
@@ -24,6 +21,7 @@ HEAD = struct.Struct("<Q")
 _MAX_MESSAGE_BYTES, _PIECE_BYTES = 2**26, 2**20
 _MAX_HEAD_BYTES, _MAX_TAIL_BYTES = 2**20, 2**16
 _MAX_POLL_MS = 2**31 - 1
+_SIGNALS = {-number: number.name for number in signal.Signals}
 
 
 class WatchedProcess(AbstractContextManager["WatchedProcess"]):
@@ -41,7 +39,7 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
         """Start it in its process group, out of reach of the terminal's keys, or attached to ours and our messages."""
         self._owner, self._own_group = os.getpid(), not is_attached
         with ExitStack() as files:
-            self._messages = temporary_file(files)
+            self.stderr = temporary_file(files)
             # a worker that is attached never gets Ctrl-C, from its first moment on
             mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT} if is_attached else ())
             try:
@@ -49,7 +47,7 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
                     command,
                     stdin=stdin,
                     stdout=stdout,
-                    stderr=None if is_attached else self._messages,
+                    stderr=None if is_attached else self.stderr,
                     env=None if environment is None else dict(environment),
                     bufsize=0,
                     start_new_session=not is_attached,
@@ -120,19 +118,16 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
 
     def messages(self, max_bytes: int = _MAX_HEAD_BYTES) -> bytes:
         """Return what it wrote to standard error; of long messages, start and end."""
-        file, size = self._messages.fileno(), self.num_message_bytes()
+        file = self.stderr.fileno()
+        size = os.fstat(file).st_size
         if size <= max_bytes + _MAX_TAIL_BYTES:
             return os.pread(file, size, 0)
         return os.pread(file, max_bytes, 0) + b"\n[...]\n" + os.pread(file, _MAX_TAIL_BYTES, size - _MAX_TAIL_BYTES)
 
     def forget_messages(self) -> None:
         """Drop what it wrote to standard error; only while it is idle, since both share one file position."""
-        self._messages.seek(0)
-        self._messages.truncate()
-
-    def num_message_bytes(self) -> int:
-        """Return the size of what it wrote to standard error."""
-        return os.fstat(self._messages.fileno()).st_size
+        self.stderr.seek(0)
+        self.stderr.truncate()
 
     def stop(self, grace_s: float = 0.0) -> None:
         """End it, after time to end by itself, and close all files; in a fork, only close its copies."""
@@ -158,11 +153,7 @@ def python_command(code: str) -> list[str]:
 
 def signal_name(returncode: int) -> str | None:
     """Return the name of the signal that ended a process, else its number; None if it exited."""
-    if returncode >= 0:
-        return None
-    with suppress(ValueError):
-        return signal.Signals(-returncode).name
-    return str(-returncode)
+    return _SIGNALS.get(returncode, str(-returncode)) if returncode < 0 else None
 
 
 def temporary_file(files: ExitStack, content: bytes = b"") -> IO[bytes]:

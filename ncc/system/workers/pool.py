@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from ncc.errors import NccError, OutputError
 from ncc.system.sandbox.confine import warn_unconfined
-from ncc.system.sandbox.limits import fair_share
+from ncc.system.sandbox.limits import memory_limit, physical_memory
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name
 from ncc.system.workers.failures import failure_reason
 
@@ -135,9 +135,9 @@ class Pool(AbstractContextManager["Pool"]):
     """Worker processes, started when a request needs one; use it as a context manager, or call `close`."""
 
     def __init__(self, jobs: int = 1, memory_bytes: int | None = None, seconds: float = ITEM_SECONDS) -> None:
-        """Set the number of workers, the memory of each (default `fair_share`), and the time for a call or an item."""
+        """Set the number of workers, the memory of each (default: an equal share), and time for a call or an item."""
         self._jobs = jobs
-        self._memory_bytes = memory_bytes or fair_share(jobs)
+        self._memory_bytes = memory_bytes or memory_limit(physical_memory() // jobs)
         self._seconds = seconds
         self._threads = ThreadPoolExecutor(jobs)
         self._lock = threading.Lock()
