@@ -32,7 +32,7 @@ from ncc.kernels.addresses import thread_strides
 from ncc.kernels.control_flow import branch_probability, find_loops
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
-from ncc.kernels.host.launches import HostCode, HostLaunch, read_host
+from ncc.kernels.host.launches import HostCode, read_host
 from ncc.kernels.instructions import Instruction, decode
 from ncc.kernels.launch import Launch
 from ncc.kernels.measure import opencl
@@ -48,7 +48,7 @@ from ncc.kernels.measure.arguments import (
 from ncc.kernels.measure.opencl import Device, choose_devices, open_device
 from ncc.kernels.measure.sources import SHIPPED_KERNELS, find_kernels
 from ncc.kernels.measure.sweep import Sweep
-from ncc.kernels.measure.table import COLUMNS, LaunchTimes, MeasuredTime, load_rows
+from ncc.kernels.measure.table import COLUMNS, MeasuredTime, load_rows
 from ncc.kernels.measure.table import read_times as devices_read_times
 from ncc.kernels.measure.timing import time_launch
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
@@ -105,7 +105,7 @@ from ncc.learning.programs.labelled import (
     load_programs,
 )
 from ncc.learning.programs.names import is_library_function, library_name
-from ncc.learning.programs.table import EncodedProgram, ProgramTable, concatenate, describe_program, statement_literals
+from ncc.learning.programs.table import ProgramTable, concatenate, describe_program, statement_literals
 from ncc.learning.training import precision
 from ncc.learning.training.checkpoint import EpochRng, TrainProgress
 from ncc.learning.training.compression import CHUNK, Collectives, sum_compressed
@@ -141,7 +141,6 @@ from ncc.system.sandbox.confine import (
     confine,
     describe_confinement,
     landlock_version,
-    minimal_environment,
     require_confinement,
 )
 from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, output_limit
@@ -178,7 +177,6 @@ from ncc.tasks.devices.features import (
     KernelWork,
     code_columns,
 )
-from ncc.tasks.devices.fit import LaunchSamples, cross_validate, fit_times
 from ncc.tasks.devices.head import (
     PLATFORMS,
     TimesHead,

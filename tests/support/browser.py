@@ -38,6 +38,11 @@ def requested(browser: Any) -> set[str]:
     return {event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"}
 
 
+def part(browser: Any, name: str) -> Any:
+    """The element of a page with an ID."""
+    return browser.find_element("id", name)
+
+
 def until(browser: Any, condition: str) -> None:
     """Wait until an expression in JavaScript is true."""
     from selenium.webdriver.support.wait import WebDriverWait

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.fixtures.pages import HOSTILE
-from tests.support.browser import chromium, requested, until
+from tests.support.browser import chromium, part, requested, until
 from tests.support.verbs import run_here, start
 
 pytestmark = pytest.mark.full
@@ -63,10 +63,6 @@ def opened(browser: Any, folder: Path, request: pytest.FixtureRequest) -> Iterat
     assert all(address.startswith((folder.as_uri(), "about:")) for address in requested(browser))
 
 
-def part(browser: Any, name: str) -> Any:
-    return browser.find_element("id", name)
-
-
 def settle(browser: Any) -> None:
     """Wait until all is drawn: lists make their rows anew."""
     browser.execute_async_script(
@@ -78,10 +74,6 @@ def choose(browser: Any, name: str) -> None:
     """Show the first function of a name."""
     browser.execute_script("go({ function: columns.name.indexOf(arguments[0]), row: -1 })", name)
     until(browser, f"current?.name === '{name}'")
-
-
-def current_line(browser: Any) -> int:
-    return browser.execute_script("return current.first")
 
 
 def keep(browser: Any, name: str) -> None:
@@ -117,10 +109,11 @@ def test_selection_is_linked_and_has_an_address(opened: Any) -> None:
     text = browser.execute_script("source.pick(6); return source.inner.querySelectorAll('.row')[6].textContent")
     until(browser, "current.row >= 0")
     until(browser, "document.querySelector('#code [aria-selected=true]')")
-    assert browser.execute_script("return current.shape.line[current.row]") == current_line(browser) + 6
+    line = browser.execute_script("return current.first") + 6
+    assert browser.execute_script("return current.shape.line[current.row]") == line
     until(browser, "document.querySelector('#source [aria-selected=true]')")
     chosen = browser.execute_script("return document.querySelector('#source [aria-selected=true]').textContent")
-    assert chosen == text and text.startswith(str(current_line(browser) + 6))
+    assert chosen == text and text.startswith(str(line))
     address, row = browser.current_url, browser.execute_script("return current.row")
     browser.get("about:blank")
     browser.get(address)
@@ -177,13 +170,11 @@ def test_keys_lead_everywhere(opened: Any) -> None:
     until(browser, "current?.number === listed[1]")
     assert browser.execute_script("return document.activeElement.id") == "functions"
     browser.execute_script("byId('map').focus()")
-    before = browser.execute_script("return current.number")
     ActionChains(browser).send_keys(RIGHT).perform()
     browser.execute_script("byId('code').focus()")
     ActionChains(browser).send_keys(DOWN, DOWN).perform()
     until(browser, "current?.row === 1")
     assert browser.execute_script("return code.box.getAttribute('aria-activedescendant')") == "code-1"
-    assert isinstance(before, int)
 
 
 def test_pictures_and_tables_are_saved(opened: Any, tmp_path: Path) -> None:

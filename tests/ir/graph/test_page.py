@@ -8,7 +8,7 @@ import pytest
 
 from tests.fixtures.pages import HOSTILE, HOSTILE_NAME
 from tests.rooms import XFG, Layout, build_xfg, edge_curves, read_module, to_html
-from tests.support.browser import chromium, requested, until
+from tests.support.browser import chromium, part, requested, until
 
 pytestmark = pytest.mark.full
 
@@ -36,10 +36,6 @@ def opened(chromium: Any, tmp_path: Path) -> Iterator[Open]:
     yield opens
     assert chromium.get_log("browser") == []
     assert requested(chromium) == {path.as_uri()}
-
-
-def part(chromium: Any, name: str) -> Any:
-    return chromium.find_element("id", name)
 
 
 def picture(chromium: Any) -> str:
@@ -143,19 +139,6 @@ def test_keys_walk_through_the_graph(opened: Open) -> None:
         press(chromium, "\ue004")
     columns = ["csv", "functions", "name", "statements"]
     assert reached == ["search", *columns, "statements", "previous", "next", "path", "data", "control", "closer"]
-
-
-def test_keys_walk_through_the_table(opened: Open) -> None:
-    chromium = opened(tree(), "depth")
-    press(chromium, "/", "l", "\ue015", "\ue015", "\ue007")  # those with an l, the second of them
-    until(chromium, "current?.number === listed[1]")
-    assert chromium.execute_script("return document.activeElement.id") == "functions"
-    assert chromium.execute_script("return listed.length") < 5
-    part(chromium, "functions").find_element("css selector", "[data-sort=statements] button").click()
-    heading = part(chromium, "functions").find_element("css selector", "[data-sort=statements]")
-    assert heading.get_attribute("aria-sort") == "ascending"
-    sizes = chromium.execute_script("return [...listed].map(number => columns.statements[number])")
-    assert sizes == sorted(sizes)
 
 
 def test_hostile_names_are_text(opened: Open) -> None:
