@@ -20,17 +20,69 @@ def test_host_code_that_does_not_compile_costs_no_kernel(sources):
     assert compiled.empty_headers == ("cublas_v2.h", "thrust/device_vector.h")
 
 
-def test_kernels_that_a_macro_of_unknown_tests_launches_are_instantiated(tmp_path):
-    path = tmp_path / "tests.cu"
-    path.write_text(
-        "#include <gtest/gtest.h>\n"
-        "template <class T> __global__ void twice(T *p) { p[threadIdx.x] *= 2; }\n"
-        "TEST(suite, name) {\n  using type = short;\n  type *p = nullptr;\n"
-        "  twice<type><<<1, 32>>>(p);\n  ASSERT_EQ(p, nullptr);\n}\n"
-    )
-    compiled = compile_source(path)
-    assert _kernels(compiled.ir) == ["_Z5twiceIsEvPT_"]
+INSTANTIATED = {
+    "by a macro of unknown tests": (
+        b"""#include <gtest/gtest.h>
+        template <class T> __global__ void twice(T *p) { p[threadIdx.x] *= 2; }
+        TEST(suite, name) {
+          using type = short;
+          type *p = nullptr;
+          twice<type><<<1, 32>>>(p);
+          ASSERT_EQ(p, nullptr);
+        }""",
+        ["_Z5twiceIsEvPT_"],
+    ),
+    "by lost calls that they are passed to": (
+        b"""#include <library.h>
+        template <class T, int n> static __global__ void __launch_bounds__(32) fill(T *p) { p[threadIdx.x] = n; }
+        template <class T> void run(T *p) {
+          cudaLaunchConfig_t config;
+          config.gridDim = 4;
+          cudaLaunchKernelEx(&config, fill<T, 1>, p);
+          library::launch(&config, fill<T, 2>, p);
+        }
+        int main() { run<float>(nullptr); }""",
+        ["_ZL4fillIfLi1EEvPT_", "_ZL4fillIfLi2EEvPT_"],
+    ),
+    "by statements over several lines": (
+        b"""template <class T> __global__ void fill(T *p) { p[threadIdx.x] = 1; }
+        int main() {
+          fill<
+            float
+          ><<<1,
+              2>>>(
+            nothing.p);
+        }""",
+        ["_Z4fillIfEvPT_"],
+    ),
+    "by kernels": (
+        b"""__global__ void child(int *p) { *p = 1; }
+        __global__ void parent(int *p) { child<<<1, 32>>>(p); }""",
+        ["_Z5childPi", "_Z6parentPi"],
+    ),
+    "with constants and functions of the host": (
+        b"""const float table[2] = {1, 2};
+        template <class T> T twice(T x) { return 2 * x; }
+        __global__ void kernel(float *p) { p[0] = twice(table[threadIdx.x]); }""",
+        ["_Z6kernelPf"],
+    ),
+    "with older templates that nvcc takes": (
+        b"""template <int N> struct Pair { template <class T> __device__ static void set(T *p) { *p = N; } };
+        template <int N, class T> __device__ void set(T *p) { Pair<N>::template set(p); }
+        __global__ void kernel(int *p) { set<3>(p); float s, c; sincos(1.0f, &s, &c); p[1] = (int)(s * c); }""",
+        ["_Z6kernelPi"],
+    ),
+}
+"""How kernels are launched, or what they use → source, and the kernels that are instantiated."""
+
+
+@pytest.mark.parametrize("how", INSTANTIATED)
+def test_kernels_are_instantiated_and_nothing_is_skipped(how):
+    source, kernels = INSTANTIATED[how]
+    compiled = compile_source(source, CompileOptions(language="cuda", debug_lines=True))
+    assert _kernels(compiled.ir) == kernels
     assert compiled.skipped_functions == ()
+    assert "older" not in how or b"@sincosf(float" in compiled.ir
 
 
 @pytest.mark.parametrize(
@@ -68,17 +120,6 @@ def test_what_is_left_out_leaves_whole_branches_and_classes(sources):
     assert [name for name, _ in found.skipped_functions] == ["bad"]
 
 
-def test_older_templates_that_nvcc_takes():
-    source = b"""
-    template <int N> struct Pair { template <class T> __device__ static void set(T *p) { *p = N; } };
-    template <int N, class T> __device__ void set(T *p) { Pair<N>::template set(p); }
-    __global__ void kernel(int *p) { set<3>(p); float s, c; sincos(1.0f, &s, &c); p[1] = (int)(s * c); }
-    """
-    found = compile_source(source, CompileOptions(language="cuda"))
-    assert found.skipped_functions == ()
-    assert b"@sincosf(float" in found.ir
-
-
 def test_where_no_kernel_is_left_the_first_error_is_told(tmp_path):
     path = tmp_path / "none.cu"
     path.write_text("__global__ void bad(int *p) { p[0] = nothing; }\n")
@@ -90,46 +131,6 @@ def test_where_headers_are_missing_what_leaves_no_kernel_is_told():
     source = b"#include <library.h>\n__global__ void bad(int *p) { p[0] = library::value; }\n"
     with refuses(CompileError, "bad: use of undeclared identifier 'library'", "not found: library.h", "-I FOLDER"):
         compile_source(source, CompileOptions(language="cuda"))
-
-
-def test_kernels_that_are_passed_to_lost_calls_are_instantiated():
-    source = b"""
-    #include <library.h>
-    template <class T, int n> static __global__ void __launch_bounds__(32) fill(T *p) { p[threadIdx.x] = n; }
-    template <class T> void run(T *p) {
-      cudaLaunchConfig_t config;
-      config.gridDim = 4;
-      cudaLaunchKernelEx(&config, fill<T, 1>, p);
-      library::launch(&config, fill<T, 2>, p);
-    }
-    int main() { run<float>(nullptr); }
-    """
-    found = compile_source(source, CompileOptions(language="cuda"))
-    assert _kernels(found.ir) == ["_ZL4fillIfLi1EEvPT_", "_ZL4fillIfLi2EEvPT_"]
-
-
-def test_constants_and_functions_of_the_host_that_kernels_use_are_shared(tmp_path):
-    path = tmp_path / "shared.cu"
-    path.write_text(
-        "const float table[2] = {1, 2};\ntemplate <class T> T twice(T x) { return 2 * x; }\n"
-        "__global__ void kernel(float *p) { p[0] = twice(table[threadIdx.x]); }\n"
-    )
-    assert compile_source(path).skipped_functions == ()
-
-
-def test_host_statements_over_several_lines_give_way_to_the_kernels_that_they_launch():
-    source = b"""
-    template <class T> __global__ void fill(T *p) { p[threadIdx.x] = 1; }
-    int main() {
-      fill<
-        float
-      ><<<1,
-          2>>>(
-        nothing.p);
-    }
-    """
-    found = compile_source(source, CompileOptions(language="cuda", debug_lines=True))
-    assert b"_Z4fillIfEvPT_" in found.ir
 
 
 def test_c_plus_plus_with_hips_header_is_device_code(tmp_path):
@@ -152,10 +153,3 @@ def test_time_that_is_up_is_no_verdict_on_the_source() -> None:
     with refuses(CompileError, "unknown") as caught:
         compile_source(b"__global__ void k(int *p) { *p = unknown; }", CompileOptions(language="cuda"))
     assert isinstance(caught.value, CompileError) and not caught.value.timed_out
-
-
-def test_kernels_may_launch_kernels():
-    source = b"__global__ void child(int *p) { *p = 1; }\n__global__ void parent(int *p) { child<<<1, 32>>>(p); }\n"
-    compiled = compile_source(source, CompileOptions(language="cuda"))
-    assert _kernels(compiled.ir) == ["_Z5childPi", "_Z6parentPi"]
-    assert compiled.skipped_functions == ()

@@ -1,35 +1,18 @@
 """Real modules of many LLVM versions: read, compared with LLVM's own printing, and with each other."""
 
-import io
 import os
 import shutil
 import subprocess
-import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fuzz.checks import assert_same_reading, check_module, renumbered, statements
 from ncc.errors import IRError
-from tests.rooms import find_compiler, is_bitcode, print_canonically, read_module
+from tests.rooms import find_compiler, is_bitcode, iter_members, print_canonically, read_module
 
 IR = Path(__file__).parents[2] / "data" / "ir"
 CASES = Path(__file__).parents[2] / "golden" / "text"
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("saxpy.clang16-typed.ll", "saxpy.clang16.ll"),
-        ("saxpy.clang14.ll", "saxpy.llvm15.bc"),
-        ("machine.clang14.ll", "machine.llvm15.ll"),
-        ("machine.clang19.ll", "machine.llvm20.ll"),
-        ("shapes.clang19.ll", "shapes.llvm20.bc"),
-    ],
-)
-def test_a_program_reads_the_same_in_every_dialect(one: str, other: str) -> None:
-    assert statements(read_module(IR / one)) == statements(read_module(IR / other))
 
 
 @pytest.mark.parametrize("version", [14, 22])
@@ -49,16 +32,6 @@ def test_debug_information_changes_no_statement(version: int) -> None:
     assert debug.source_line.max() <= len(source)
 
 
-def test_kernels_are_marked() -> None:
-    for file in ("saxpy.clang14.ll", "saxpy.clang16.ll", "saxpy.clang19.ll", "saxpy.llvm15.bc", "saxpy.clang22.ll"):
-        module = read_module(IR / file)
-        kernel = dict(zip(module.function_names, module.function_is_kernel.tolist(), strict=True))
-        assert kernel["saxpy"]
-        assert kernel["reduce"]
-        assert not kernel[next(name for name in kernel if "blend" in name)]
-    assert not read_module(IR / "tree.clang19.ll").function_is_kernel.any()
-
-
 def test_legacy_statements() -> None:
     module = read_module(IR / "legacy.ll")
     assert statements(module) == (CASES / "legacy.txt").read_text().splitlines()
@@ -70,21 +43,13 @@ def test_legacy_statements() -> None:
     assert module.source_line.sum() == 14
 
 
-def published_kernels(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for archive in sorted((folder / "legacy_ir").glob("*.tar.xz")):
-        with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as members:
-            for member in members:
-                file = members.extractfile(member)
-                if file and member.name.endswith(".ll"):
-                    yield member.name, file.read()
-
-
 @pytest.mark.full
 @pytest.mark.skipif("NCC_DATA" not in os.environ, reason="NCC_DATA does not name a folder with legacy_ir/*.tar.xz")
 def test_published_kernels_of_llvm_5() -> None:
-    num_files, refused = 0, []
-    for name, data in published_kernels(Path(os.environ["NCC_DATA"])):
-        num_files += 1
+    archives = sorted(Path(os.environ["NCC_DATA"], "legacy_ir").glob("*.tar.xz"))
+    files = [file for archive in archives for file in iter_members(archive, ".ll")]
+    refused = []
+    for name, data in files:
         module = read_module(data, name=name)
         assert module.read_via == "direct"
         assert not is_bitcode(data)
@@ -94,7 +59,7 @@ def test_published_kernels_of_llvm_5() -> None:
             refused.append(name)
             continue
         assert_same_reading(module, read_module(printed))
-    assert num_files == 669 + 17
+    assert len(files) == 669 + 17
     assert len(refused) == 1
 
 

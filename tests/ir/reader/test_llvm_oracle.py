@@ -82,9 +82,16 @@ def test_modules_made_up_are_what_llvm_makes_of_them(pointers: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("tree.llvm11.ll", "tree.llvm11.bc"), ("shapes.clang14.ll", "shapes.llvm14.bc")],
+    [
+        ("tree.llvm11.ll", "tree.llvm11.bc"),
+        ("shapes.clang14.ll", "shapes.llvm14.bc"),
+        ("saxpy.clang14.ll", "saxpy.llvm15.bc"),
+        ("machine.clang14.ll", "machine.llvm15.ll"),
+        ("machine.clang19.ll", "machine.llvm20.ll"),
+        ("shapes.clang19.ll", "shapes.llvm20.bc"),
+    ],
 )
-def test_text_and_bitcode_say_the_same(one: str, other: str) -> None:
+def test_a_program_reads_the_same_in_every_dialect(one: str, other: str) -> None:
     assert reading(ncc.read_module(IR / one)) == reading(ncc.read_module(IR / other))
 
 
