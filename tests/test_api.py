@@ -72,18 +72,11 @@ def test_standard_input_is_ir(monkeypatch, tree):
             ncc.embed("-")
 
 
-def test_statement_vectors_are_rows_of_the_embedding_and_others_their_means(tree):
+def test_statement_vectors_are_rows_of_the_embedding(tree):
     texts = tree.labels("statement")
     for i in (0, 1, tree.num_statements - 1):
         assert np.array_equal(tree.statements[i], tree.embedding.vector(texts[i]))
     assert np.linalg.norm(tree.statements, axis=1) == pytest.approx(1, abs=1e-5)
-    tree = ncc.embed(IR / "tree.clang22.ll", pooling="mean")
-    starts = tree.module.function_start
-    for number, vector in enumerate(tree.functions):
-        assert vector == pytest.approx(tree.statements[starts[number] : starts[number + 1]].mean(axis=0), abs=1e-6)
-    assert tree.vector == pytest.approx(tree.statements.mean(axis=0), abs=1e-6)
-    weights = np.diff(starts) / tree.num_statements
-    assert tree.vector == pytest.approx(weights @ tree.functions, abs=1e-6)
 
 
 def test_levels_and_their_labels(tree):
@@ -209,14 +202,6 @@ def test_results_show_themselves_in_a_short_line(tree):
         assert "\n" not in repr(result)
     assert repr(tree).endswith(" unknown)")
     assert repr(heads[0]).startswith("TimesHead('nvidia': CPU, GPU; ")
-
-
-def test_predictions_about_a_kernel_agree():
-    answer, _ = ncc.predict_device(KERNELS, wgsize=64, platform="amd", transfer=1e6)
-    curve, explanation = answer.curve([1e6, 1e7]), answer.explain()
-    assert answer.kernel == curve.kernel == explanation.kernel == "scale"
-    assert curve.speedup_gpu_over_cpu[0] == pytest.approx(answer.speedup_gpu_over_cpu)
-    assert np.exp(explanation.log_ratio) == pytest.approx(answer.speedup_gpu_over_cpu)
 
 
 def test_sources_that_are_none_are_told_with_a_way_out():

@@ -74,18 +74,8 @@ def test_classification(goldens: Goldens, tmp_path: Path) -> None:
 
 def test_retrieval(goldens: Goldens, tmp_path: Path) -> None:
     programs = small.write_programs(tmp_path / "programs")
-    found = run_here(
-        "evaluate",
-        "retrieval",
-        programs,
-        "--programs",
-        tmp_path / "kept",
-        "--method",
-        "opcode*",
-        "--method",
-        "TF*",
-        "--json",
-    )
+    methods = ("--method", "opcode*", "--method", "TF*")
+    found = run_here("evaluate", "retrieval", programs, "--programs", tmp_path / "kept", *methods, "--json")
     goldens.check("lab-retrieval", comparable(found.row))
 
 

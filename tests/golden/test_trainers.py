@@ -58,37 +58,14 @@ SMALL = ["--dim", "8", "--min-count", "3", "--epochs", "2"]
     ],
 )
 def test_an_embedding(name: str, options: list[object], corpus: Path, checked: Any) -> None:
-    checked(
-        name,
-        ["train", "embedding", corpus, *SMALL, *options],
-        ["embed", MODULES[0], "--level", "function", "--embedding"],
-    )
+    asked = ["embed", MODULES[0], "--level", "function", "--embedding"]
+    checked(name, ["train", "embedding", corpus, *SMALL, *options], asked)
 
 
 def test_an_lstm_encoder(checked: Any, tmp_path: Path) -> None:
     programs = small.write_programs(tmp_path / "programs", 8)
-    options: list[object] = [
-        "--model",
-        "lstm",
-        "--classes",
-        "bits,sums",
-        "--dim",
-        "8",
-        "--hidden",
-        "8",
-        "--epochs",
-        "1",
-    ]
-    options += [
-        "--steps-per-epoch",
-        "4",
-        "--batch-size",
-        "8",
-        "--function-fraction",
-        "0",
-        "--functions",
-        programs / "sums",
-    ]
+    words = "--model lstm --classes bits,sums --dim 8 --hidden 8 --epochs 1 --steps-per-epoch 4 --batch-size 8"
+    options = [*words.split(), "--function-fraction", "0", "--functions", programs / "sums"]
     checked("encoder-lstm", ["train", "encoder", programs, *options], ["embed", MODULES[0], "--encoder"])
 
 

@@ -1,10 +1,9 @@
-"""Numbers of threads, as SPIR-V and AMD name them: strides, profiles and launches as for OpenCL's own names."""
+"""Numbers of threads, as SPIR-V and AMD name them: registers and strides, and launches that know them."""
 
 import pytest
 
 import ncc
-from tests.kernels.ledger import named
-from tests.rooms import Module, count_work, decode, read_module, thread_strides
+from tests.rooms import Module, decode, read_module, thread_strides
 from tests.support.text import rows
 
 DECLARATIONS = """
@@ -40,27 +39,6 @@ def test_numbers_of_threads_and_their_strides(lines: str, register: str, stride:
     last = decode(module, 0)[-2]
     assert last.register == register
     assert thread_strides(module, 0)[last.result] == pytest.approx(float(stride), nan_ok=True)
-
-
-BODY = """
-  {read}
-  %in = getelementptr float, ptr addrspace(1) %p, i64 %i
-  %x = load float, ptr addrspace(1) %in, align 4
-  %y = fmul float %x, 2.0
-  store float %y, ptr addrspace(1) %in, align 4"""
-WAYS = {
-    "OpenCL": "%i = call i64 @_Z13get_global_idj(i32 0)",
-    "SPIR-V's function": "%i = call i64 @_Z33__spirv_BuiltInGlobalInvocationIdi(i32 0)",
-    "SPIR-V's variable": f"%i = load i64, {INVOCATION}, align 32",
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_kernel_does_the_same_by_any_name(way: str) -> None:
-    expected = named(count_work(kernel(BODY.format(read=WAYS["OpenCL"])), 0))
-    found = named(count_work(kernel(BODY.format(read=WAYS[way])), 0))
-    assert found == expected
-    assert found["dimensions"] == 1
 
 
 def test_launches_know_spirvs_numbers() -> None:

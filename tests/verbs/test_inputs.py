@@ -207,21 +207,6 @@ def test_ir_is_read_as_compiler_explorer_shows_it():
     assert rows == expected
 
 
-@pytest.mark.parametrize("level", ["module", "statement"])
-def test_workers_give_the_table_of_one_process_of_what_could_be_read(code, tmp_path, level):
-    import pyarrow.parquet
-
-    (code / "bad.c").write_text("int f( {\n")
-    words = ["embed", code, code / "none.c", "--level", level, "-o"]
-    one, two = tmp_path / "one.parquet", tmp_path / "two.parquet"
-    alone, crew = run_here(*words, one), run_here(*words, two, "--jobs", "2")
-    assert (alone.code, crew.code, crew.out) == (1, 1, alone.out)
-    assert sorted(crew.err.splitlines()) == sorted(alone.err.splitlines())
-    table = pyarrow.parquet.read_table(one)
-    assert len(set(table["input"].to_pylist())) == 6
-    assert table.equals(pyarrow.parquet.read_table(two), check_metadata=True)
-
-
 @pytest.mark.usefixtures("_interruptible")
 def test_an_interrupted_command_says_how_to_go_on(tmp_path):
     folder, index = tmp_path / "many", tmp_path / "index"

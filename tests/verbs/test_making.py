@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import ncc
-from tests.contract.cases import IR, SOURCES
-from tests.rooms import Abstraction, folder_lock, load_abstraction
+from tests.contract.cases import IR
+from tests.rooms import folder_lock
 from tests.support.refuses import check_message
 from tests.support.verbs import run_here
 
@@ -25,23 +25,6 @@ def test_a_corpus_is_summed_up_and_not_built_twice(code, tmp_path):
     assert row == ["code", "6", *sizes]
     assert distinct == ["counts", f"{len(counts.texts):,}", "distinct", "statements"]
     assert pairs[:2] == [f"{counts.matrix.sum():,}", "pairs"]
-
-
-def test_a_recipe_is_counted_again_from_the_ir_that_was_kept(tmp_path, monkeypatch):
-    recipe, text = tmp_path / "r.toml", f"[[source]]\nname = 's'\nfolder = '{SOURCES}'\npatterns = ['dot.c']\n"
-    words = ["--jobs", "1", "--ir", tmp_path / "ir"]
-    recipe.write_text(f"widths = [1, 2]\n{text}")
-    first = run_here("corpus", "build", recipe, "-o", tmp_path / "usual", *words)
-    assert (first.code, first.err) == (0, "")
-    assert all(f"pairs within {width} hop(s)" in first.out for width in (1, 2))
-    recipe.write_text(f"abstraction = 'paper'\nwidths = [3]\nmax_degree = 50\n{text}")
-    monkeypatch.setenv("NCC_CLANG", "/bin/false")
-    second = run_here("corpus", "build", recipe, "-o", tmp_path / "paper", *words)
-    assert second.code == 0
-    assert load_abstraction([tmp_path / "paper"]) == Abstraction.paper()
-    assert load_abstraction([tmp_path / "usual"]) == Abstraction()
-    assert [path.name for path in sorted((tmp_path / "usual").glob("width-*"))] == ["width-1", "width-2"]
-    assert ncc.load_counts(tmp_path / "paper", context_width=3).num_files == 1
 
 
 def test_an_index_says_of_each_file_why_it_failed(tmp_path):

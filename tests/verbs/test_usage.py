@@ -36,6 +36,8 @@ WRONG: dict[str, tuple[str, ...]] = {
     "corpus build {folder} -o {corpus}": ("recipe",),
     "evaluate embedding -k 0": ("k is 0",),
     "evaluate devmap --protocol random": ("protocol", "random"),
+    "evaluate devmap --platform intel": ("platform", "intel", "amd"),
+    "evaluate devmap --trees 0": ("--trees", "0"),
     "evaluate devmap --cache {tmp}/x --no-cache": ("--cache", "--no-cache"),
     "evaluate devmap --seeds 0": ("--seeds",),
     "evaluate devmap --jobs 0": ("--jobs",),

@@ -64,23 +64,6 @@ def test_stages_give_the_model_of_one_process(two, alone, name):
             assert torch.allclose(case["model"][key], tensor, atol=1e-5, rtol=0), key
 
 
-@pytest.mark.parametrize("name", RANKS["CASES"])
-def test_stages_have_the_gradients_of_the_whole(two, model, name):
-    inputs, target = _first_batch()
-    nn.functional.cross_entropy(model(*inputs), target).backward()
-    gradients = {**two[0][f"{name}, not clipped"]["gradients"], **two[1][f"{name}, not clipped"]["gradients"]}
-    expected = {key: parameter.grad for key, parameter in model.named_parameters()}
-    assert gradients.keys() == expected.keys()
-    for key, gradient in expected.items():
-        assert torch.allclose(gradients[key], gradient, atol=1e-7, rtol=1e-5), key
-
-
-def test_the_norm_that_is_clipped_is_the_whole_models(two):
-    gradients = [gradient for rank in two for gradient in rank["four"]["gradients"].values()]
-    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
-    assert float(norm) == pytest.approx(RANKS["OPTIONS"]["max_grad_norm"], rel=1e-4)
-
-
 def test_stages_learn_with_dropout_and_draw_the_same_again(two):
     one, other = two[0]["dropout"], two[0]["dropout again"]
     assert one["losses"] == other["losses"]

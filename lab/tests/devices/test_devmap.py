@@ -197,31 +197,3 @@ def test_chosen_methods_are_compared(toy: DeviceMappingSamples, tmp_path: Path) 
     assert figures["methods"]["majority"]["coverage"] is None
     assert lines[-1] == "nvidia, 18 of 18: suite, auxiliary only (log_ratio), seed 4, fold 3"
     assert len(list(tmp_path.iterdir())) == 2 * 18
-
-
-@pytest.mark.usefixtures("tables")
-@pytest.mark.parametrize(
-    ("options", "nouns"),
-    [
-        ({"protocol": "random"}, ("protocol", "random", "suite")),
-        ({"platform": "intel"}, ("platform", "intel", "amd")),
-        ({"method": ("majority", "svm*")}, ("svm*", "majority")),
-    ],
-)
-def test_what_there_is_not_is_refused(options: dict[str, Any], nouns: tuple[str, ...]) -> None:
-    with refuses(InputError, *nouns):
-        evaluate_devmap(**{"protocol": "suite", "runs": Runs(no_cache=True, data="data"), **options})
-
-
-@pytest.mark.parametrize(
-    ("options", "nouns"),
-    [
-        ({"seeds": 0}, ("seeds", "0")),
-        ({"trees": 0}, ("trees", "0")),
-        ({"jobs": 0}, ("jobs", "0")),
-        ({"cache": "x", "no_cache": True}, ("--cache", "--no-cache")),
-    ],
-)
-def test_runs_that_can_not_be_are_refused(options: dict[str, Any], nouns: tuple[str, ...]) -> None:
-    with refuses(InputError, *nouns):
-        Runs(**options)

@@ -97,21 +97,6 @@ def test_messages_name_a_file_as_it_was_given(tmp_path, monkeypatch):
     assert compile_source("odd.c").warnings.startswith("odd.c:1:")
 
 
-def test_defines_include_paths_level_and_flags_reach_the_compiler(tmp_path):
-    folder = tmp_path / "headers of mine"
-    folder.mkdir()
-    (folder / "size.h").write_text("#define SIZE 4321\n")
-    text = b'#include "size.h"\nint size(void) { return SIZE + N + M; }'
-    options = CompileOptions(language="c", include_paths=(str(folder),), defines=("N=10000",), flags=("-DM=5",))
-    assert b"ret i32 14326" in compile_source(text, options).ir
-    loop = b"int f(int *p, int n) { int s = 0; for (int i = 0; i < n; ++i) s += p[i]; return s; }"
-    unoptimized = compile_source(loop, CompileOptions(language="c", optimization="-O0")).ir
-    optimized = compile_source(loop, CompileOptions(language="c", optimization="3")).ir
-    assert b"alloca" in unoptimized
-    assert b"<4 x i32>" not in unoptimized
-    assert b"<4 x i32>" in optimized
-
-
 def test_default_standards():
     checks = b'static_assert(__cplusplus == 201703L, ""); using namespace std;'
     assert compile_source(b"#include <vector>\n" + checks, CompileOptions(language="c++")).ir

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -180,19 +179,6 @@ def test_a_name_that_is_not_utf8_is_built_too(tmp_path):
         report = build_corpus(recipe, tmp_path / content[:7], jobs=1)
         assert report.files == {"s": 3 - len(report.failures)}
         assert len(report.failures) == (content == "damaged")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
-def test_a_build_does_not_begin_in_the_midst_of_another(code, tmp_path):
-    refused = []
-
-    def begin(_: str) -> None:
-        with ThreadPoolExecutor(1) as pool, refuses(OutputError, tmp_path / "out") as caught:
-            pool.submit(build_corpus, load_recipe(code), tmp_path / "out", jobs=1).result()
-        refused.append(caught)
-
-    build_corpus(load_recipe(code), tmp_path / "out", jobs=1, progress=begin)
-    assert len(refused) == 1
 
 
 IR = Path(__file__).parents[2] / "data" / "ir"
