@@ -180,7 +180,7 @@ def save_vectors(modules: "Sequence[EmbeddedModule]", level: Level, path: str | 
     Args:
         modules: Results of `embed`.
         level: "module", "function" or "statement".
-        path: Output file; its extension sets the format: .npz (``input``, ``label`` and ``vectors``), .json, .csv or
+        path: Output file; its extension sets the format: .npz (``input``, ``label`` and ``vectors``), .csv or
             .parquet.
 
     Raises:
@@ -217,7 +217,7 @@ def embed_command(
     Example: ncc embed src --level function --jobs 8 -o functions.parquet
 
     Args:
-        output: Write .npz, .json, .csv or .parquet.
+        output: Write .npz, .csv or .parquet.
         level: One vector per module, function or statement.
     """
     fields, summary = result.to_dict(level) if as_json else {}, result.summary(level)

@@ -5,12 +5,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.system.files.writing import check_writable
-from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, Words, command, load_once, show_results, verb
+from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, command, show_results, verb
 
 if TYPE_CHECKING:
     from ncc.kernels.host.launches import HostLaunch
@@ -284,25 +284,15 @@ def predict_device_command(
     return rows[0] | {"kernels": rows}, summaries
 
 
-def _check_device(_: Sequence[str], options: dict[str, Any]) -> None:
-    from ncc.tasks.coarsening.head import load_coarsening_head
-
-    device, devices = options["device"], load_once(load_coarsening_head, options["head"]).devices
-    if device is not None and device not in devices:
-        raise InputError(f"--device is {device!r}; expected one of {', '.join(devices)}")
-
-
 @verb(
     per_input=PerInput(
-        fields=("factor", "speedup", "interval", "device"),
-        head="ncc.tasks.coarsening.head:load_coarsening_head",
-        prepare=_check_device,
+        fields=("factor", "speedup", "interval", "device"), head="ncc.tasks.coarsening.head:load_coarsening_head"
     )
 )
 def predict_coarsening(
     source: Source,
     *,
-    device: Annotated[str, Words("NAME")] | None = None,
+    device: Literal["Cypress", "Tahiti", "Fermi", "Kepler"] | None = None,
     options: CompileOptions | None = None,
     language: str | None = None,
     head: "CoarseningHead | PathLike | None" = None,

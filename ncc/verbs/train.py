@@ -11,7 +11,7 @@ from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.encoder.config import EncoderTraining
 from ncc.system.files.writing import check_folder
 from ncc.tasks.classification.config import ClassifierTraining
-from ncc.verbs.types import IN_PYTHON, Answer, CompilingCorpora, Count, PathLike, Words, verb
+from ncc.verbs.types import IN_PYTHON, Answer, CompilingCorpora, Count, PathLike, TrainingDevice, Words, verb
 
 if TYPE_CHECKING:
     from ncc.learning.corpus.build import CorpusReport
@@ -106,7 +106,7 @@ def train_embedding(
     *,
     config: EmbeddingConfig = EmbeddingConfig(),
     threads: int = 1,
-    device: str = "cpu",
+    device: TrainingDevice = "cpu",
     extend: "AnyEmbedding | None" = None,
     card: dict[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -184,7 +184,7 @@ def train_encoder(
     embedding: "AnyEmbedding | None" = None,
     config: EncoderTraining = EncoderTraining(),
     jobs: Count = 1,
-    device: str = "cpu",
+    device: TrainingDevice = "cpu",
     cache: PathLike | None = None,
     data: str | None = None,
     card: dict[str, Any] | None = None,
@@ -387,7 +387,7 @@ def train_classifier(
     embedding: "AnyEmbedding | None" = None,
     config: ClassifierTraining = ClassifierTraining(),
     jobs: Count = 1,
-    device: str = "cpu",
+    device: TrainingDevice = "cpu",
     cache: PathLike | None = None,
     data: str | None = None,
     options: CompilingCorpora | None = None,

@@ -305,7 +305,6 @@ PARAMETERS: Mapping[str, Words] = {
     "card": Words(help="Additional model card fields, such as the command.", is_option=False),
     "seed": Words(help="Random seed for folds and training."),
     "data": Words("FOLDER", "Dataset folder; default: NCC_DATA, then the cache."),
-    "device": Words("cpu|cuda", "Device to train on, cpu or cuda; with torchrun, each rank uses its own GPU."),
     "levels": Words(
         "LEVELS",
         "Optimization levels to compile programs at, such as '0,1,2'.",
@@ -322,6 +321,9 @@ A parameter with ``parse``, or for a model, has a quoted type: on the command li
 
 OutputFile = Annotated[Path, Words("FILE", option=("-o", "--output"))]
 Count = Annotated[int, Words("N", minimum=1)]
+TrainingDevice = Annotated[
+    str, Words("cpu|cuda", "Device to train on, cpu or cuda; with torchrun, each rank uses its own GPU.")
+]
 CompilingPrograms = Annotated[
     CompileOptions, Words(fields={name: words for name, words in _COMPILER.items() if name != "optimization"})
 ]

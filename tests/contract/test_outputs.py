@@ -46,7 +46,6 @@ def read_parquet(path: Path) -> Any:
 
 VECTORS: Mapping[str, Callable[[Path], Any]] = {
     ".npz": read_npz,
-    ".json": lambda path: [row["vector"] for row in json.loads(path.read_bytes())],
     ".csv": read_csv,
     ".parquet": read_parquet,
 }
@@ -100,7 +99,7 @@ def test_tables_name_inputs_that_are_no_utf_8_and_how_vectors_were_pooled(ending
             found["input"] = pyarrow.parquet.read_table(path)["input"].to_pylist()
         else:
             with path.open(newline="", encoding="utf-8") as file:
-                rows = json.load(file) if ending == ".json" else list(csv.DictReader(file))
+                rows = list(csv.DictReader(file))
             found = {"input": [row["input"] for row in rows], "pooling": rows[0].get("pooling")}
         assert set(found["input"]) == {'caf\\udce9,\n"é".ll'}
         assert found.get("pooling") == pooling

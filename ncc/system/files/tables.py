@@ -1,8 +1,7 @@
-"""Tables of vectors as files: NumPy, JSON, CSV and Parquet."""
+"""Tables of vectors as files: NumPy, CSV and Parquet."""
 
 import csv
 import io
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -31,12 +30,6 @@ def _npz(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes
     return out.getvalue()
 
 
-def _json(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
-    rows = zip(*columns.values(), vectors.tolist(), strict=True)
-    table = [dict(zip(columns, row, strict=False)) | {**about, "vector": row[-1]} for row in rows]
-    return (json.dumps(table) + "\n").encode()
-
-
 def _csv(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> bytes:
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -63,7 +56,6 @@ def _parquet(columns: Columns, vectors: Floats32, about: Mapping[str, str]) -> b
 
 _FORMATS: dict[str, Callable[[Columns, Floats32, Mapping[str, str]], bytes]] = {
     ".npz": _npz,
-    ".json": _json,
     ".csv": _csv,
     ".parquet": _parquet,
 }
