@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ncc.arrays import Floats, Ints, Rows
-from ncc.kernels.measure.table import LaunchTimes
+from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.heads.columns import standardize
 from ncc.learning.heads.folds import balanced_folds
 from ncc.learning.heads.trees import Boosted, trees_of
@@ -68,6 +68,8 @@ _MAX_POINTS, _ITERATIONS, _MANY_LAUNCHES = 1200, 100, 5000
 _MAX_RATIO = 4.0
 _MIN_GROUP, _MIN_SUITES = 10, 4
 _WORSE = 1.25
+_LAUNCHES_OF_TIME, _SCALES = 150, (0.2, 5.0)
+"""Launches from which the errors at about one time follow, and factors of all launches' errors there."""
 _MIN_SLOPE, _SAME_CODE = 0.05, 0.05
 _SHORT_RANGE = (0.2, 0.5)
 _PRIOR_SLOPE = 0.5
@@ -99,7 +101,8 @@ def fit_times(
     launched = not published and bool(np.isfinite(table.global_size).any())
     fitted = fit_machine(table.rows(trusted), terms[trusted], LAUNCH_TERMS if launched else PUBLISHED_TERMS)
     elsewhere = np.flatnonzero(owner == "suites") if len(names) > 1 else trusted
-    machine, errors = _machine_model_errors(fitted, table.rows(elsewhere), terms[elsewhere])
+    unit: LaunchUnit = "suite" if published else "family"
+    machine, errors = _machine_model_errors(fitted, table.rows(elsewhere), terms[elsewhere], unit)
     predicted = machine.targets(terms)
     experts = []
     for name in names:
@@ -265,6 +268,8 @@ def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Mode
     kernels = FoldPrediction.joined(held_out.kernels)
     both = FoldPrediction.joined([*held_out.kernels, *held_out.suites])
     names = samples.table.groups("kernel")
+    by_time = _errors_by_time(kernels) if samples.launched else {}
+    scale = np.interp(kernels.predicted[:, 0], by_time["at"], by_time["scale"][:, 0]) if by_time else 1.0
     kernel = np.unique(names, return_inverse=True)[1]  # whose code depends on its compiler
     _, first = np.unique(np.column_stack([kernel, columns[:, CODE]]), axis=0, return_index=True)
     familiar = _in_domain_radius(kernels, both)
@@ -276,13 +281,25 @@ def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Mode
         code=columns[first, CODE],
         low=columns[:, :3].min(axis=0),
         high=columns[:, :3].max(axis=0),
-        errors_in_domain=_errors(kernels.predicted, kernels.targets, 1.0),
+        errors_in_domain=_errors(kernels.predicted, kernels.targets, 1.0, scale),
         errors_out_of_domain=_out_of_domain_errors(held_out.suites, len(samples.table.devices)),
         in_domain_radius=familiar,
         out_of_domain_radius=max(farthest, 1.5 * familiar),
         blend_range=_blend_range(both, machine[both.row], familiar),
         is_residual=samples.launched,
+        errors_by_time=by_time,
     )
+
+
+def _errors_by_time(kernels: FoldPrediction) -> dict[str, Floats]:
+    """Factors of errors at mean log times: short launches are less regular than long ones."""
+    expected = kernels.predicted[:, 0]
+    errors = np.column_stack([kernels.errors, np.abs(log_times(kernels.targets) - log_times(kernels.predicted))])
+    order = np.argsort(expected, kind="stable")
+    parts = np.array_split(order, max(len(order) // _LAUNCHES_OF_TIME, 1))
+    usual = np.maximum(np.quantile(errors, INTERVAL, axis=0), 1e-9)
+    scale = np.array([np.quantile(errors[rows], INTERVAL, axis=0) for rows in parts]) / usual
+    return {"at": np.array([expected[rows].mean() for rows in parts]), "scale": np.clip(scale, *_SCALES)}
 
 
 def _in_domain_radius(kernels: FoldPrediction, both: FoldPrediction) -> float:
@@ -308,15 +325,15 @@ def _blend_range(both: FoldPrediction, machine: Floats, familiar: float) -> tupl
     return start, 2 * start
 
 
-def _errors(predicted: Floats, targets: Floats, slope: float) -> Errors:
+def _errors(predicted: Floats, targets: Floats, slope: float, scale: Floats | float = 1.0) -> Errors:
     shrunk = np.hstack([predicted[:, :1], slope * predicted[:, 1:]])
-    wrong = largest_errors(shrunk, targets)
+    wrong = largest_errors(shrunk, targets) / scale
     times = np.quantile(np.abs(log_times(targets) - log_times(shrunk)), INTERVAL, axis=0)
     ratio = np.quantile(wrong, LEVELS)
     first, second = (ratios_of(each).max(axis=1) for each in (shrunk, targets))
     right = float(((first > 0) == (second > 0)).mean())
     candidates = np.geomspace(0.1, 10, 81)
-    sure = np.array([sign_probability(first, ratio, each).mean() for each in candidates])
+    sure = np.array([sign_probability(first / scale, ratio, each).mean() for each in candidates])
     return Errors(ratio, times, slope, float(candidates[np.abs(sure - right).argmin()]))
 
 
@@ -336,20 +353,26 @@ def _out_of_domain_errors(suites: list[FoldPrediction], num_devices: int) -> Err
     return Errors(ratio, times, slope, inverse_temperature)
 
 
-def _machine_model_errors(machine: MachineModel, table: LaunchTimes, terms: Floats) -> tuple[MachineModel, Errors]:
-    """The machine model with the slope that suites show, each weighing the same, and errors that hold for most."""
-    suites = [np.flatnonzero(table.suite == suite) for suite in dict.fromkeys(table.suite.tolist())]
-    suites = [rows for rows in suites if len(rows) >= _MIN_GROUP]
-    if len(suites) < _MIN_SUITES:
+def _machine_model_errors(
+    machine: MachineModel, table: LaunchTimes, terms: Floats, unit: LaunchUnit
+) -> tuple[MachineModel, Errors]:
+    """The machine model with the slope that groups show, each weighing the same, and errors that hold for most."""
+    names = table.groups(unit)
+    groups = [
+        rows for name in dict.fromkeys(names.tolist()) if len(rows := np.flatnonzero(names == name)) >= _MIN_GROUP
+    ]
+    if len(groups) < _MIN_SUITES:
         return replace(machine, ratio_shrinkage=_PRIOR_SLOPE), _prior_errors(len(table.devices), 1.0, _PRIOR_SHARPNESS)
     targets, predicted = targets_of(table.log_times), machine.targets(terms)
-    slope = float(np.median([_slope(predicted[rows], targets[rows]) for rows in suites]))
+    slope = float(np.median([_slope(predicted[rows], targets[rows]) for rows in groups]))
     machine = replace(machine, ratio_shrinkage=float(np.clip(slope, _PRIOR_SLOPE, 1)))
     predicted = machine.targets(terms)
-    errors = [_errors(predicted[rows], targets[rows], 1.0) for rows in suites]
+    errors = [_errors(predicted[rows], targets[rows], 1.0) for rows in groups]
     half = np.quantile([np.interp(INTERVAL, LEVELS, each.ratio) for each in errors], INTERVAL)
     # suites' times do not count transfers as launches do, so only their ratios show the machine model's errors
-    return machine, Errors(half * LEVELS / INTERVAL, np.full(len(table.devices), half), 1.0, _SHARPNESS)
+    times = np.quantile([each.times for each in errors], INTERVAL, axis=0)
+    times = np.full(len(table.devices), half) if unit == "suite" else times
+    return machine, Errors(half * LEVELS / INTERVAL, times, 1.0, _SHARPNESS)
 
 
 def _slope(predicted: Floats, targets: Floats) -> float:

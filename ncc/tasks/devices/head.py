@@ -232,8 +232,17 @@ class Expert:
     # distances from which the machine model counts, and from which it alone counts
     blend_range: tuple[_Distance, _Distance]
     is_residual: bool = False  # true if the model predicts what the machine model leaves
+    # "at": (k,) float64 ascending mean log times, "scale": (k, 1 + devices) factors of errors there, that of the ratio
+    # first; nothing if errors are alike at all times
+    errors_by_time: Annotated[dict[str, Floats], Stored(bound=_MAX_LOG)] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.errors_by_time:
+            at, scale = self.errors_by_time["at"], self.errors_by_time["scale"]
+            if at.ndim != 1 or not at.size or scale.shape != (at.size, 1 + self.model.num_targets):
+                raise InputError(f"errors by time of shapes {at.shape} and {scale.shape}")
+            if (scale < 0).any() or (np.diff(at) < 0).any():
+                raise InputError("errors by time below 0, or times that descend")
         check_shapes(self, code=(len(self.names), CODE_WIDTH), low=(3,), high=(3,))
         if (self.low > self.high).any():
             raise InputError("sizes that descend")
@@ -258,14 +267,21 @@ class Expert:
         weight = np.interp(distance, self.blend_range, (0, 1))[:, None]
         return (1 - weight) * predicted + weight * machine
 
-    def errors_at(self, distance: float, others: Errors | None = None) -> Errors:
+    def _at_time(self, errors: Errors, log_time: float) -> Errors:
+        if not self.errors_by_time:
+            return errors
+        ratio, *times = (np.interp(log_time, self.errors_by_time["at"], row) for row in self.errors_by_time["scale"].T)
+        return replace(errors, ratio=ratio * errors.ratio, times=np.array(times) * errors.times)
+
+    def errors_at(self, distance: float, log_time: float, others: Errors | None = None) -> Errors:
         """Errors to expect at a distance from training; of the machine model too if launches are measured otherwise."""
+        in_domain = self._at_time(self.errors_in_domain, log_time)
         if others is not None:
             weight = float(np.clip(2 * (distance / self.blend_range[0] - 1), 0, 1))
-            return self.errors_in_domain.blend(others, weight, 1.0)
+            return in_domain.blend(others if others.is_prior else self._at_time(others, log_time), weight, 1.0)
         excess = max(distance / self.in_domain_radius - 1, 0.0)
         weight = excess / (self.out_of_domain_radius / self.in_domain_radius - 1)
-        return self.errors_in_domain.blend(self.errors_out_of_domain, min(weight, 1.0), 1 + np.log1p(excess) / 10)
+        return in_domain.blend(self.errors_out_of_domain, min(weight, 1.0), 1 + np.log1p(excess) / 10)
 
 
 def sign_probability(log_ratio: Floats | float, errors: Floats, inverse_temperature: float = 1.0) -> Floats:
@@ -358,7 +374,9 @@ class TimesHead(Shareable):
             distance = distances[index][rows]
             nearest = distance.min(axis=1)
             others, physics = (None, None) if source else (self.machine_model_errors, machine[rows])
-            errors = [expert.errors_at(each, others) for each in nearest.tolist()]
+            errors = [
+                expert.errors_at(*each, others) for each in zip(nearest.tolist(), predicted[:, 0].tolist(), strict=True)
+            ]
             blended = expert.blend_prediction(predicted, nearest, errors, physics)
             for row, *launch in zip(rows.tolist(), blended, errors, distance, strict=True):
                 answers[row] = self._answer(expert, *launch)

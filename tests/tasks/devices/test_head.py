@@ -69,6 +69,36 @@ def test_a_kernel_unlike_all_others_is_said_to_be_so(head):
     assert near.interval[1] / near.interval[0] < answer.interval[1] / answer.interval[0]
 
 
+def test_intervals_are_as_wide_as_errors_at_such_times(tmp_path):
+    """Short launches take 0.3 to 3 times as long as expected on the GPU, long ones exactly as long."""
+    rows, draw = [], np.random.default_rng(0)
+    for number, operation in enumerate(OPERATIONS):
+        text = f"__kernel void k{number}(__global float* a, int n) {{ int i = get_global_id(0); a[i] = {operation}; }}"
+        (tmp_path / f"k{number}.cl").write_text(text)
+        for size in np.geomspace(1 << 8, 1 << 24, 50).astype(int).tolist():
+            launch = {"kernel_file": f"k{number}.cl", "kernel": f"k{number}", "global_size": size, "local_size": 64}
+            noise = float(np.exp(draw.normal(0, 1))) if size < 1 << 16 else 1.0
+            for device, ms in (("CPU", size / 1e5), ("GPU", noise * (0.001 + size / 2e5))):
+                rows.append(launch | {"device": device, "time_ms": ms})
+    write_times(tmp_path / "times.csv", rows)
+    head = ncc.train_devmap(tmp_path / "head", tables=[tmp_path / "times.csv"])
+    widths = {}
+    for size in (1 << 12, 1 << 22):
+        [answer], [again] = (
+            ncc.predict_device(tmp_path / "k1.cl", global_size=size, wgsize=64, head=one)
+            for one in (head, tmp_path / "head")
+        )
+        assert again.interval == pytest.approx(answer.interval, rel=0.01)
+        widths[size] = answer.interval[1] / answer.interval[0]
+    assert widths[1 << 22] < 0.5 * widths[1 << 12]
+    assert answer.verdict == "GPU"
+    at = head.experts[0].errors_by_time["at"]
+    for bad in ({"at": at[::-1]}, {"at": at[:1]}, {"at": at[:0]}):
+        with pytest.raises(InputError, match="errors by time"):
+            errors = head.experts[0].errors_by_time | bad
+            dataclasses.replace(head.experts[0], errors_by_time=errors)
+
+
 def test_three_devices(table, tmp_path):
     text = table.read_text().splitlines()
     more = [line.replace(",other,", ",NPU,") for line in text if ",other," in line]
