@@ -70,7 +70,7 @@ class Killer:
     def run_without_room(self, *arguments: object, file_bytes: int) -> tuple[int, str]:
         """A run whose files can't grow beyond a size; returns its exit code, and what it printed."""
         self.log.unlink(missing_ok=True)
-        process = self._start(arguments, None, file_bytes)
+        process = start_prepared(arguments, self.log, file_bytes=file_bytes)
         process.join(300)
         assert process.exitcode is not None, f"{arguments} takes too long"
         return process.exitcode, self.log.read_text()
@@ -115,7 +115,7 @@ class Killer:
         self, arguments: tuple[object, ...], environment: Mapping[str, str] | None, moment: Callable[[], bool]
     ) -> bool:
         """Runs to the end, which must be a good one, or to the moment; says whether the end came first."""
-        process = self._start(arguments, environment)
+        process = start_prepared(arguments, self.log, environment)
         try:
             deadline = time.monotonic() + 300
             while process.exitcode is None and not moment():
@@ -129,11 +129,6 @@ class Killer:
             process.join()
         assert not ended or process.exitcode == 0, self.log.read_text()[-3000:]
         return ended
-
-    def _start(
-        self, arguments: tuple[object, ...], environment: Mapping[str, str] | None, file_bytes: int | None = None
-    ) -> BaseProcess:
-        return start_prepared(arguments, self.log, environment, file_bytes)
 
 
 def start_prepared(

@@ -1,6 +1,5 @@
 """All names below the public interface that tests use, each in one place."""
 
-from ncc.arrays import Floats, Floats32, Ints
 from ncc.cli.main import VERBS, app, report_crashes
 from ncc.cli.printing import print_progress
 from ncc.ir.frontend.allowed_paths import compile_permissions
@@ -94,7 +93,6 @@ from ncc.learning.encoder.network_numpy import (
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
 from ncc.learning.encoder.pooling import POOLINGS, Pooler, load_encoder, load_pooler
-from ncc.learning.heads.files import ModelFormat, Stored
 from ncc.learning.programs import labelled as samples
 from ncc.learning.programs.ir_cache import CachingCompiler, file_key, read_compressed
 from ncc.learning.programs.labelled import (
@@ -113,7 +111,6 @@ from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfi
 from ncc.learning.training.loop import train
 from ncc.learning.training.precision import Precision
 from ncc.learning.training.ranks import broadcast_result, process_group, rank_and_world, share_files
-from ncc.learning.training.strategies import ClippedAdamW
 from ncc.system.files import models as storage
 from ncc.system.files import reading as found
 from ncc.system.files.archives import list_members

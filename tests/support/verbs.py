@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,28 +58,3 @@ def start(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
     options.setdefault("env", {**os.environ, "PYTHONWARNINGS": "error"})
     words = [argument if isinstance(argument, bytes) else str(argument) for argument in arguments]
     return subprocess.Popen([sys.executable, "-m", "ncc", *words], **options)
-
-
-def run_apart(
-    *arguments: object,
-    stdin: bytes | None = None,
-    environment: Mapping[str, str] | None = None,
-    timeout: float = 300,
-) -> Finished:
-    """Runs a command in a process of its own.
-
-    Args:
-        arguments: Of the command, from the verb on.
-        stdin: What it reads.
-        environment: Variables beside those of this process.
-        timeout: Seconds after which it is killed, and the test fails.
-    """
-    done = subprocess.run(
-        [sys.executable, "-m", "ncc", *(str(argument) for argument in arguments)],
-        input=stdin if stdin is not None else b"",
-        capture_output=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
-        timeout=timeout,
-        check=False,
-    )
-    return Finished(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))

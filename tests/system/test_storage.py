@@ -26,14 +26,6 @@ from tests.rooms import (
 from tests.support.refuses import refuses
 
 
-def test_a_pipe_or_device_is_never_replaced_by_a_file(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    with refuses(OutputError, "pipe", "device"):
-        write_atomically(tmp_path / "pipe", b"data")
-    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
-    assert [child.name for child in tmp_path.iterdir()] == ["pipe"]
-
-
 def test_permissions_are_those_that_open_would_give(tmp_path):
     for mask in (0o022, 0o077, 0o002):
         before = os.umask(mask)

@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from lab.tests.rooms import FEATURE_NAMES, coarsening_features
-from tests.rooms import CoarseningSamples, read_module
+from tests.rooms import read_module
 from tests.support.text import FOLDER
 
 DECLARED = """
@@ -67,15 +66,3 @@ def test_regions_and_loops_that_threads_run_differently(case: str) -> None:
     assert found["divergent_loop_share"] == (found["divergent_share"] if name == OTHER_LOOP else 0)
     assert (found["has_loop"], found["loop_depth"]) == (("loop" in name,) * 2)
     assert (found["has_barrier"], found["is_two_dimensional"]) == (0, 0)
-
-
-def test_published_kernels(published: CoarseningSamples, published_features: NDArray[np.float64]) -> None:
-    assert published_features.shape == (68, 16)
-    assert np.isfinite(published_features).all()
-    shares = [i for i, name in enumerate(FEATURE_NAMES) if name.endswith("_share")]
-    assert (published_features[:, shares] >= 0).all()
-    assert (published_features[:, shares] <= 1).all()
-    loop = published_features[:, FEATURE_NAMES.index("divergent_loop_share")]
-    # rows of a sparse matrix of different lengths; a row summed up by a group; a loop over all data by few threads
-    assert set(published.kernel[loop > 0.1]) >= {"spmv", "mvCoal", "blackscholes"}
-    assert not set(published.kernel[loop > 0.1]) & {"sgemm", "mriQ", "nbody", "mt", "reduce"}

@@ -15,11 +15,8 @@ from tests.rooms import (
     WORK_WIDTH,
     DeviceMappingSamples,
     KernelFeatures,
-    count_work,
     load_embedding,
     load_inputs,
-    load_legacy_ir,
-    read_module,
 )
 from tests.support.datasets import needs
 from tests.support.refuses import refuses
@@ -166,19 +163,6 @@ def real(published: Any) -> tuple[DeviceMappingSamples, KernelFeatures]:
     needs("legacy_ir")
     samples = published("amd")
     return samples, load_inputs(samples, load_embedding())
-
-
-@pytest.mark.full
-def test_every_row_is_described_by_its_own_kernel(real: tuple[DeviceMappingSamples, KernelFeatures]) -> None:
-    samples, inputs = real
-    assert len(inputs) == len(samples) == 680
-    legacy, embedding = load_legacy_ir(), load_embedding()
-    for row in (0, 333, 679):
-        module = read_module(legacy[samples.ir_name(row)], abstraction=embedding.abstraction)
-        kernel = int(np.flatnonzero(module.function_is_kernel)[0])
-        assert np.array_equal(inputs.profile[row], count_work(module, kernel).features())
-    for block in (inputs.profile, inputs.opcodes, inputs.work):
-        assert np.isfinite(block).all()
 
 
 @pytest.mark.full

@@ -1,4 +1,4 @@
-"""Intrinsic scores: analogies and distances against plain loops, and the tables of the embedding that ships."""
+"""Intrinsic scores of embeddings: questions, analogies and distances against plain loops, and coverage."""
 
 import itertools
 import json
@@ -12,6 +12,8 @@ from lab.tests.rooms import (
     GROUPS,
     KINDS,
     generate_questions,
+    is_exact,
+    measure_coverage,
     rank_answers,
     score_analogies,
     score_distance,
@@ -19,8 +21,9 @@ from lab.tests.rooms import (
 )
 from ncc.errors import InputError
 from ncc_lab import evaluate_embedding
-from tests.rooms import Embedding, Vocabulary, l2_normalize, load_embedding
+from tests.rooms import Backoff, Embedding, Vocabulary, l2_normalize, load_embedding
 from tests.support.refuses import refuses
+from tests.support.text import FOLDER
 
 OPCODES = ("add", "sub", "mul", "and", "or", "xor", "shl")
 TYPES = ("i8", "i16", "i32", "i64", "<4 x i32>", "<8 x i16>")
@@ -164,3 +167,125 @@ def test_what_was_not_asked_has_no_score():
     assert all(group["percent"] is None for group in found["groups"])
     assert found["distance"]["percent"] == 0.0  # all are equally far, so that no pair is nearer
     assert "mean of 1 of 11 categories" in scores.to_text()
+
+
+CASES = (FOLDER / "questions.txt").read_text().split("\n=== ")[1:]
+MANY = [f"<%ID> = {opcode} i{width} <%ID>, <%ID>" for opcode in ("add", "sub", "mul", "xor") for width in range(8, 40)]
+
+
+def of_words(*texts: str) -> Vocabulary:
+    return Vocabulary((*texts, "<unknown>"), np.array([*([5] * len(texts)), 0]))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0] for case in CASES])
+def test_questions_of_a_kind_are_asked_and_none_of_any_other(case):
+    head, _, expected = case.partition("\n---")
+    _, kind, *words = head.splitlines()
+    found = {questions.kind.name: questions.rows + 1 for questions in generate_questions(of_words(*words))}
+    asked = [" ".join(map(str, row)) for row in found.pop(kind).tolist()]
+    assert asked == expected.splitlines()[1:]
+    assert not any(len(rows) for rows in found.values())
+
+
+def test_integers_that_may_not_wrap_are_asked_beside_the_paper():
+    (wrap,) = (one for one in generate_questions(of_words()) if one.kind.name == "integer wrap flags")
+    assert not wrap.kind.in_paper
+
+
+def test_words_that_were_never_seen_take_no_part():
+    unseen = Vocabulary((*MANY, "<unknown>"), np.array([4] * 3 + [0] * (len(MANY) - 2)))
+    assert not any(len(questions.rows) for questions in generate_questions(unseen))
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ("unreachable", True),
+        ("ret void", True),
+        ("call void @int(ptr <%ID>)", True),
+        ("<%ID> = load i32, ptr <%ID>", True),
+        ("<%ID> = getelementptr inbounds [4 x float], ptr <%ID>, i64 <INT>, i64 <INT>", True),
+        ("<%ID> = getelementptr [N x float], ptr <%ID>, i64 <INT>, i64 <INT>", False),
+        ("<%ID> = getelementptr array, ptr <%ID>, int <INT>, int <INT>", False),
+        ("<%ID> = fadd vector of fp <%ID>, <%ID>", False),
+        ("ret struct <%ID>", False),
+        ("icmp eq …", False),
+        ("fence", False),
+        ("<unknown>", False),
+    ],
+)
+def test_generalised_forms_are_told_from_statements(text, exact):
+    assert is_exact(text) == exact
+
+
+def test_all_kinds_are_there_even_without_questions():
+    sets = generate_questions(of_words())
+    groups = [questions.kind.group for questions in sets]
+    assert groups == sorted(groups, key=GROUPS.index)
+    assert set(groups) == set(GROUPS)
+    assert all(questions.rows.shape == (0, 4) and questions.num_possible == 0 for questions in sets)
+
+
+def test_too_many_questions_are_sampled_alike_every_time():
+    vocabulary = of_words(*MANY)
+    everything = generate_questions(vocabulary)[0]
+    few, again = (generate_questions(vocabulary, max_questions=100)[0] for _ in range(2))
+    other = generate_questions(vocabulary, max_questions=100, seed=1)[0]
+    assert len(everything.rows) == everything.num_possible == few.num_possible == 6 * 32 * 31 // 2
+    assert np.array_equal(few.rows, again.rows)
+    assert not np.array_equal(few.rows, other.rows)
+    assert len(few.rows) == 100
+    assert set(map(tuple, few.rows.tolist())) < set(map(tuple, everything.rows.tolist()))
+
+
+@pytest.mark.parametrize("shipped", [True, False])
+def test_no_question_is_asked_twice_or_answers_itself(shipped):
+    vocabulary = load_embedding().vocabulary if shipped else of_words(*MANY)
+    for questions in generate_questions(vocabulary):
+        rows = questions.rows
+        assert all(len(set(row)) == 4 for row in rows.tolist())
+        assert (vocabulary.counts[rows] > 0).all()
+        # mirrored forms have the same two diagonals, a with d and b with c
+        diagonals = {frozenset((frozenset((a, d)), frozenset((b, c)))) for a, b, c, d in rows.tolist()}
+        assert len(diagonals) == len(rows)
+
+
+FEW = Vocabulary(("ret void", "<%ID> = add i32 <%ID>, <INT>", "add", "<unknown>"), np.array([5, 5, 0, 0]))
+TIMES = {
+    "ret void": 6,
+    "<%ID> = add nsw i32 <%ID>, <INT>": 3,
+    "<%ID> = add i64 <%ID>, <%ID>": 4,
+    "<%ID> = newop i64 <%ID>": 7,
+    "<%ID> = add i8 <%ID>, <%ID>": 0,
+}
+
+
+def test_statements_are_counted_at_their_levels_and_misses_come_most_frequent_first():
+    coverage = measure_coverage(TIMES, FEW)
+    found = json.loads(json.dumps(coverage.to_dict()))
+    assert (found["num_statements"], found["num_distinct"], found["num_unknown"]) == (20, 5, 7)
+    assert found["by_level"] == {
+        "exact": 6, "flags": 3, "alignment": 0, "sizes": 0, "types": 0, "operation": 0, "opcode": 11
+    }  # fmt: skip
+    assert list(found["by_level"]) == [level.name.lower() for level in Backoff]
+    assert (found["exact_rate"], found["backoff_rate"]) == (0.3, 0.65)
+    assert [(miss["text"], miss["count"], miss["level"], miss["fallback"]) for miss in found["misses"]] == [
+        ("<%ID> = newop i64 <%ID>", 7, "opcode", "<unknown>"),
+        ("<%ID> = add i64 <%ID>, <%ID>", 4, "opcode", "add"),
+        ("<%ID> = add nsw i32 <%ID>, <INT>", 3, "flags", "<%ID> = add i32 <%ID>, <INT>"),
+    ]
+    assert measure_coverage(TIMES, FEW, num_misses=1).misses == coverage.misses[:1]
+    equal = measure_coverage({"b": 2, "a": 2, "c": 2}, FEW).misses
+    assert [miss.text for miss in equal] == ["a", "b", "c"]
+    text = coverage.to_text().splitlines()
+    assert text[:2] == ["20 statements, 5 different", "words as they stand: 30.0%, with back-off: 65.0%"]
+    assert any("4  <%ID> = add i64 <%ID>, <%ID>  →  add (opcode)" in line for line in text)
+
+
+def test_nothing_is_covered_wholly_and_the_last_word_itself_is_no_unknown_statement():
+    coverage = measure_coverage({}, FEW)
+    assert (coverage.num_statements, coverage.exact_rate, coverage.backoff_rate) == (0, 1, 1)
+    assert "0 statements" in coverage.to_text()
+    assert measure_coverage({"<unknown>": 2}, FEW).num_unknown == 0
+    with refuses(InputError, "num_misses", "-1"):
+        measure_coverage(TIMES, FEW, num_misses=-1)

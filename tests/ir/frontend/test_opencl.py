@@ -74,13 +74,6 @@ def test_constants_have_their_values():
         assert f"store double {constant}" in ir
 
 
-def test_an_error_is_placed_in_the_kernel(tmp_path):
-    path = tmp_path / "bad.cl"
-    path.write_text("__kernel void f(__global float *p) {\n  p[0] = undefined_function(p[1]);\n}\n")
-    with refuses(CompileError, "bad.cl: does not compile", "bad.cl:2:10: error: ", "undefined_function"):
-        compile_source(path)
-
-
 def test_an_error_in_our_own_header_is_named_as_such():
     # Whoever defines one of its names breaks the prelude, not a file of theirs.
     options = CompileOptions(language="opencl", defines=("uchar=3",))

@@ -92,17 +92,6 @@ def test_rows_show_the_code_without_metadata() -> None:
     assert labels[:3] == ('define i32 @"a\\0Ab"(ptr %p)', "0:", "%p")
 
 
-def test_other_functions_are_linked() -> None:
-    graph = build_xfg(read_module(HOSTILE))
-    drawing = Layout(graph).draw(0)
-    others = drawing.labels[-len(drawing.linked_function) :]
-    assert dict(zip(others, drawing.linked_function, strict=True)) == {
-        "@</script><script>alert(2)</script>": -1,
-        "a\\u202eb/%x": 1,
-        "a\\u202eb/return": 1,
-    }
-
-
 def test_svg_of_one_function_or_of_several() -> None:
     assert build_xfg(read_module(b"define void @f() {\n  ret void\n}\n")).to_svg().startswith("<svg ")
     with refuses(InputError, "a picture shows one function", "name one of its 2", "</script>"):

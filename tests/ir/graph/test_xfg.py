@@ -9,7 +9,7 @@ import pytest
 import ncc
 from fuzz.grammar import random_module
 from tests.oracles.xfg import named_edges, slow_xfg_edges, xfg_edges
-from tests.rooms import NodeKind
+from tests.rooms import EXPORTERS, NodeKind
 from tests.support.refuses import refuses
 
 CASES = (Path(__file__).parents[2] / "golden" / "text" / "xfg.txt").read_text().split("\n=== ")[1:]
@@ -45,6 +45,11 @@ def test_modules_without_functions(ir: str) -> None:
     graph = ncc.build_xfg(ncc.read_module(ir.encode()))
     assert graph.num_edges == 0
     assert graph.num_nodes == graph.root == graph.exit == graph.effect == graph.module.num_nodes
+
+
+@pytest.mark.parametrize("extension", [".graphml", ".json", ".html"])
+def test_every_exporter_takes_an_empty_graph(extension: str) -> None:
+    assert EXPORTERS[extension](ncc.build_xfg(ncc.read_module(b"declare void @f()\n")))
 
 
 def test_edges_are_in_the_order_of_their_statements() -> None:

@@ -52,16 +52,6 @@ def test_what_is_not_found_is_told_with_what_there_is(module, name, nouns):
 
 
 IR = Path(__file__).parents[2] / "data" / "ir"
-SOURCES = Path(__file__).parents[2] / "ir" / "frontend" / "sources"
-
-
-def test_source_is_named_by_debug_information():
-    module = ncc.load_module(SOURCES / "dot.c", options=ncc.CompileOptions(debug_lines=True))
-    lines = (SOURCES / "dot.c").read_text().splitlines()
-    for name, place in zip(module.function_names, function_locations(module), strict=True):
-        assert place.file == str(SOURCES / "dot.c")
-        assert name in lines[place.first_line - 1]
-        assert place.first_line <= place.last_line <= len(lines)
 
 
 @pytest.mark.parametrize("name", ["tree.clang22.ll", "legacy.ll", "saxpy.clang14.ll"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fuzz.checks import check_module, renumbered, statements
+from fuzz.checks import check_module, statements
 from tests.ir.reader.language import constants_of, globals_of, written
 from tests.rooms import LLVMWork, modern_text, native, print_module, read_module
 
@@ -38,54 +38,6 @@ def read(text: str) -> list[str]:
     raw = native.read_text(text.encode(), known_callees=None)
     bounds, texts = raw["texts_start"].tolist(), raw["texts"].tobytes()
     return [texts[bounds[i] : bounds[i + 1]].decode() for i in raw["text_id"].tolist()]
-
-
-TYPED = """
-define i32 @f(i8* %0, i1 %c) {
-  %2 = bitcast i8* %0 to i32*
-  %3 = bitcast i32* %2 to void (i8*)*
-  call void %3(i8* %0)
-  br label %loop
-loop:
-  %p = phi i32* [ %2, %1 ], [ %back, %loop ]
-  %bytes = bitcast i32* %p to i8*
-  %step = getelementptr inbounds i8, i8* %bytes, i64 4
-  %back = bitcast i8* %step to i32*
-  %v = load i32, i32* %back, align 4
-  br i1 %c, label %loop, label %out
-out:
-  %"odd name" = bitcast i32* %back to <2 x i8*>*
-  %w = load <2 x i8*>, <2 x i8*>* %"odd name", align 16
-  %x = bitcast <2 x i8*> %w to <2 x i32*>
-  store <2 x i32*> %x, <2 x i32*>* null, align 16
-  ret i32 %v
-}
-"""
-OPAQUE = """
-define i32 @f(ptr %0, i1 %c) {
-  call void %0(ptr %0)
-  br label %loop
-loop:
-  %p = phi ptr [ %0, %1 ], [ %step, %loop ]
-  %step = getelementptr inbounds i8, ptr %p, i64 4
-  %v = load i32, ptr %step, align 4
-  br i1 %c, label %loop, label %out
-out:
-  %w = load <2 x ptr>, ptr %step, align 16
-  store <2 x ptr> %w, ptr null, align 16
-  ret i32 %v
-}
-"""
-
-
-def test_casts_of_typed_pointers_leave_nothing_behind():
-    typed, opaque = read_module(TYPED.encode()), read_module(OPAQUE.encode())
-    for module in (typed, opaque):
-        assert module.read_via == "direct"
-        check_module(module)
-    assert statements(typed) == statements(opaque)
-    assert renumbered(typed) == renumbered(opaque)
-    assert typed.node_name(int(typed.callee[typed.callee >= 0][0])) == "0"
 
 
 def test_casts_of_one_another_end():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import Attempt, CorpusFile, Recipe, Source, build_corpus, find_files
+from tests.rooms import Attempt, CorpusFile, Recipe, Source, find_files
 from tests.support.refuses import refuses
 
 
@@ -22,36 +22,6 @@ def find(tmp_path):
 
 def _names(files):
     return [Path(file.path).name for file in files]
-
-
-def test_sources_stand_in_the_recipes_order_with_their_options(code, tmp_path):
-    recipe = Recipe(
-        name="r",
-        sources=(
-            Source(
-                name="c",
-                folder=str(code),
-                patterns=("**/*.c",),
-                exclude=("**/add.c",),
-                optimization=("-O0", "-O2"),
-                include_paths=("inc", "."),
-                defines=("A=1",),
-                attempts=(Attempt(language="c++", flags=("-w",), header="/usual.hpp"), Attempt(language="c")),
-            ),
-            Source(name="ir", folder=str(code), patterns=("*.ll",)),
-        ),
-    )
-    files = find_files(recipe)
-    assert [(file.source, Path(file.path).name) for file in files] == [
-        ("c", "tree.c"), ("c", "tree.c"), ("ir", "legacy.ll"), ("ir", "saxpy.clang22.ll"), ("ir", "tree.clang14.ll")
-    ]  # fmt: skip
-    (first, header), (second, no_header) = files[0].attempts
-    assert (header, no_header) == ("/usual.hpp", None)
-    assert (first.language, first.flags, first.defines, first.optimization) == ("c++", ("-w",), ("A=1",), "-O0")
-    assert first.include_paths == (str(code / "inc"), str(code / "."))
-    assert (second.language, second.flags) == ("c", ())
-    assert files[1].attempts[0][0].optimization == "-O2"
-    assert files[2].attempts == ()
 
 
 def test_without_patterns_only_what_ncc_reads_is_found(code, find):
@@ -162,12 +132,6 @@ def database(project):
         {"file": str(project / "src" / "two.cpp"), "arguments": two.split()},
     ]
     path.write_text(json.dumps([{"directory": str(path.parent), **entry} for entry in entries]))
-
-
-def test_files_of_a_compilation_database_compile_by_its_flags(project, database, tmp_path):
-    source = Source(name="p", folder=str(project), commands="build/compile_commands.json")
-    report = build_corpus(Recipe(name="r", sources=(source,)), tmp_path / "out", jobs=1)
-    assert (report.files, report.failures) == ({"p": 2}, {})
 
 
 def test_flags_of_the_recipe_come_after_those_of_the_database(project, database, find):

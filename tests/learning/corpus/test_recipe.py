@@ -1,11 +1,12 @@
 """Recipes: TOML and folders to what a corpus is made of, the recipes of this repository, and what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import Abstraction, Attempt, CompileOptions, Recipe, Source, load_recipe
+from tests.rooms import Abstraction, CompileOptions, Recipe, Source, find_files, load_recipe
 from tests.support.refuses import refuses
 from tests.support.text import rows
 
@@ -24,7 +25,7 @@ def write(tmp_path):
     return write
 
 
-def test_every_key_is_read(write, code, monkeypatch):
+def test_every_key_is_read_and_sources_stand_in_their_order_with_their_options(write, code, monkeypatch):
     monkeypatch.setenv("CODE", str(code))
     path = write(
         """
@@ -38,8 +39,7 @@ def test_every_key_is_read(write, code, monkeypatch):
         patterns = ["**/*.c"]
         exclude = ["**/add.c"]
         optimization = ["-O0", "-O2"]
-        one_level = false
-        share = 1.0
+        one_level = true
         include_paths = ["inc", "."]
         defines = ["A=1"]
         attempts = [{ language = "c++", flags = ["-w"], header = "usual.hpp" }, { language = "c" }]
@@ -47,6 +47,7 @@ def test_every_key_is_read(write, code, monkeypatch):
         name = "ir"
         folder = "${CODE}"
         patterns = ["*.ll"]
+        share = 0.5
         [[source]]
         name = "made"
         folder = "$CODE/made"
@@ -55,29 +56,21 @@ def test_every_key_is_read(write, code, monkeypatch):
     )
     path.with_name("usual.hpp").write_text("#include <cmath>\n")
     recipe = load_recipe(path)
-    assert recipe == Recipe(
-        name="all",
-        widths=(1, 3),
-        max_degree=500,
-        abstraction=Abstraction(keep_callees=False, keep_immediates=True, max_struct_fields=7),
-        sources=(
-            Source(
-                name="c",
-                folder="$CODE",
-                patterns=("**/*.c",),
-                exclude=("**/add.c",),
-                optimization=("-O0", "-O2"),
-                include_paths=("inc", "."),
-                defines=("A=1",),
-                attempts=(
-                    Attempt(language="c++", flags=("-w",), header=str(path.with_name("usual.hpp"))),
-                    Attempt(language="c"),
-                ),
-            ),
-            Source(name="ir", folder="${CODE}", patterns=("*.ll",)),
-            Source(name="made", folder="$CODE/made", commands="compile_commands.json"),
-        ),
-    )
+    assert (recipe.name, recipe.widths, recipe.max_degree) == ("all", (1, 3), 500)
+    assert recipe.abstraction == Abstraction(keep_callees=False, keep_immediates=True, max_struct_fields=7)
+    assert [(source.one_level, source.share, source.commands) for source in recipe.sources] == [
+        (True, 1.0, None), (False, 0.5, None), (False, 1.0, "compile_commands.json")
+    ]  # fmt: skip
+    files = find_files(replace(recipe, sources=(replace(recipe.sources[0], one_level=False), recipe.sources[1])))
+    assert [(file.source, Path(file.path).name) for file in files[:2]] == [("c", "tree.c")] * 2
+    assert {file.path for file in files[2:]} < {str(path) for path in code.glob("*.ll")}
+    (first, header), (second, no_header) = files[0].attempts
+    assert (header, no_header) == (str(path.with_name("usual.hpp")), None)
+    assert (first.language, first.flags, first.defines, first.optimization) == ("c++", ("-w",), ("A=1",), "-O0")
+    assert first.include_paths == (str(code / "inc"), str(code / "."))
+    assert (second.language, second.flags) == ("c", ())
+    assert files[1].attempts[0][0].optimization == "-O2"
+    assert files[-1].attempts == ()
 
 
 def test_a_folder_is_a_recipe_of_everything_that_ncc_reads(code):

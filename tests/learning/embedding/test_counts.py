@@ -21,7 +21,6 @@ from tests.rooms import (
     load_counts,
     save_counts,
     sum_counts,
-    width_folder,
 )
 from tests.support.refuses import refuses
 
@@ -89,18 +88,6 @@ def test_restricted_to_a_vocabulary_no_pair_is_lost(counts):
     np.add.at(dense, (rows[left], rows[right]), times)
     assert np.array_equal(dense[center, context], count)
     assert (dense > 0).sum() == len(count)
-
-
-def test_each_width_of_a_corpus_has_a_folder_of_its_own(files, counts, tmp_path):
-    wide = _sum(files[:3], width=3)
-    save_counts(counts, width_folder(tmp_path, 2))
-    save_counts(wide, width_folder(str(tmp_path), 3))
-    assert {path.name for path in tmp_path.iterdir()} == {"width-2", "width-3"}
-    _same(load_corpora([tmp_path]), counts)
-    _same(load_corpora([str(tmp_path)], 3), wide)
-    twice = load_corpora([tmp_path, tmp_path], 3)
-    assert twice.context_width == 3
-    assert np.array_equal(twice.pairs[2], 2 * wide.pairs[2])
 
 
 def test_corpora_that_were_not_counted_for_a_width_are_named(counts, tmp_path):

@@ -1,11 +1,13 @@
-"""The exact skip-gram: its loss beside a dense softmax, its floor, what words share, memory that changes nothing."""
+"""Both engines of skip-gram: the exact one beside a dense softmax, and gensim, its stream of pairs, and its loss."""
+
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from ncc.errors import InputError
 from tests.oracles.skipgram import dense_loss, entropy, pair_matrix
-from tests.rooms import EmbeddingConfig, WeightedPairs, skipgram_loss, train_gensim, train_skipgram
+from tests.rooms import EmbeddingConfig, PairStream, WeightedPairs, skipgram_loss, train_gensim, train_skipgram
 from tests.support.refuses import refuses
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))  # each (opcode, type) once
@@ -145,3 +147,64 @@ def test_training_ends_where_autograd_finds_no_slope() -> None:
         _, by_vectors, by_contexts = dense_loss(shares, result.vectors, result.contexts)
         slopes.append(np.abs(by_vectors).max() + np.abs(by_contexts).max())
     assert slopes[1] < 0.1 * slopes[0]  # 0.05 of it was seen, and less with more epochs
+
+
+TWELVE = tuple(f"w{i}" for i in range(12))
+
+
+def _pairs() -> Pairs:
+    """Two groups of words, each near the four of its own: 0 to 4 near 5 and 6, 7 to 9 near 10; 11 has no pair."""
+    rng = np.random.default_rng(0)
+    dense = np.zeros((12, 12), np.int64)
+    dense[:5, 5:7] = rng.integers(50, 100, (5, 2))
+    dense[7:10, 10] = rng.integers(50, 100, 3)
+    dense += dense.T
+    center, context = np.nonzero(dense)
+    return center.astype(np.int32), context.astype(np.int32), dense[center, context]
+
+
+def _of_gensim(**values):
+    return EmbeddingConfig(**({"dim": 8, "epochs": 4, "num_pairs": 4000, "subsample": 0.0} | values))
+
+
+def test_loss_and_entropy_are_those_of_the_exact_engine():
+    center, context, count = _pairs()
+    result = train_gensim(center, context, count, TWELVE, _of_gensim(subsample=0.05))
+    pairs = WeightedPairs.from_counts(center, context, count, 12, 0.05)
+    assert result.loss == pytest.approx(skipgram_loss(pairs, result.vectors, result.contexts))
+    exact = train_skipgram(center, context, count, TWELVE, EmbeddingConfig(dim=8, epochs=1, subsample=0.05))
+    assert result.entropy == pytest.approx(exact.entropy)
+
+
+def test_words_with_the_same_contexts_end_up_near():
+    vectors = train_gensim(*_pairs(), TWELVE, _of_gensim(epochs=8, num_pairs=10_000)).vectors
+    within = [_cosine(vectors, 0, i) for i in range(1, 5)] + [_cosine(vectors, 7, 8), _cosine(vectors, 7, 9)]
+    across = [_cosine(vectors, i, j) for i in range(5) for j in range(7, 10)]
+    assert min(within) > 0.8
+    assert max(across) < min(within) - 0.3
+
+
+def test_the_stream_has_as_many_pairs_as_asked_for_and_the_same_at_each_pass():
+    pairs = WeightedPairs.from_counts(*_pairs(), 12)
+    stream = PairStream(pairs, TWELVE, 1234, seed=3)
+    first = list(stream)
+    assert len(first) == 1234
+    assert list(stream) == first
+    assert list(PairStream(pairs, TWELVE, 1234, seed=4)) != first
+
+
+def test_pairs_come_by_their_weight():
+    center, context, count = _pairs()
+    weight = count.astype(float) ** 2
+    weight[[0, 3]] = 0.0
+    number = 20_000
+    pairs = WeightedPairs.from_counts(center, context, weight, 12)
+    drawn = Counter(map(tuple, PairStream(pairs, TWELVE, number, seed=3)))
+    names = [(TWELVE[a], TWELVE[b]) for a, b in zip(center, context, strict=True)]
+    assert set(drawn) <= set(names)
+    assert drawn[names[0]] == drawn[names[3]] == 0
+    expected = np.delete(number * weight / weight.sum(), [0, 3])
+    found = np.delete([drawn[name] for name in names], [0, 3])
+    statistic = ((found - expected) ** 2 / expected).sum()
+    degrees = len(expected) - 1
+    assert abs(statistic - degrees) < 4 * np.sqrt(2 * degrees)  # four standard deviations of chi-square

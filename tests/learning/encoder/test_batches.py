@@ -11,21 +11,6 @@ def _words(*lengths: int) -> list[np.ndarray]:
     return [np.arange(length) + 10 * number for number, length in enumerate(lengths)]
 
 
-def test_joined_sequences_are_those_of_the_parts():
-    rng = np.random.default_rng(0)
-    parts = []
-    for lengths in ((3, 1, 5), (2, 7)):
-        start = np.cumsum([0, *lengths])
-        literal_start = np.concatenate([[0], np.cumsum(rng.integers(0, 3, start[-1]))])
-        literal = rng.integers(0, 9, literal_start[-1])
-        parts.append(Sequences(start, rng.integers(0, 99, start[-1]), literal_start, literal, max_length=4))
-    joined = Sequences.joined(parts)
-    assert joined.lengths.tolist() == [3, 1, 4, 2, 4]
-    for number, (part, row) in enumerate([(parts[0], 0), (parts[0], 1), (parts[0], 2), (parts[1], 0), (parts[1], 1)]):
-        for one, other in zip(joined.batch(np.array([number])), part.batch(np.array([row])), strict=True):
-            assert torch.equal(one, other)
-
-
 def _sequences(max_length: int | None = None) -> Sequences:
     rng = np.random.default_rng(0)
     start = np.cumsum([0, 3, 1, 6, 2, 4])
@@ -138,17 +123,3 @@ def test_one_of_the_variants_is_drawn_each_epoch_and_the_first_answers():
     assert seen == {1, 2}
     (rows,) = data.in_order(2)
     assert data.batch(rows)[0].lengths.tolist() == [1, 3]
-
-
-def test_outputs_come_in_the_order_of_the_samples_and_leave_the_mode():
-    torch.manual_seed(0)
-    vectors = np.random.default_rng(0).normal(size=(200, 4)).astype(np.float32)
-    network = EncoderNetwork(vectors, 3, EncoderConfig(hidden=4, dropout=0.4), HeadConfig(dropout=0.4))
-    sequences = Sequences.of([np.arange(1 + 7 * i % 11) for i in range(150)])
-    found = network_outputs(network.train(), SequenceData(sequences, np.zeros(150)))
-    assert network.training
-    with torch.inference_mode():
-        expected = network.eval()(*sequences.batch(np.arange(150))).numpy()
-    assert found == pytest.approx(expected, abs=1e-5)
-    assert network_outputs(network, SequenceData(sequences, np.zeros(150))).dtype == np.float64
-    assert not network.training

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import ncc
@@ -11,12 +10,6 @@ from tests.support.verbs import run_here
 
 _SAMPLE = Path(__file__).parents[3] / "datasets" / "gpu" / "diffusion.cu"
 _BOUNDS = Path(__file__).parent / "bounds.cu"
-
-
-@pytest.fixture(scope="module")
-def step():
-    (answer,) = ncc.predict_gpu(_SAMPLE, kernel="step", grid=[256, 256], block=[16, 16])
-    return answer
 
 
 def test_more_work_takes_longer():
@@ -27,14 +20,6 @@ def test_more_work_takes_longer():
     assert [answer.bound for answer in times[1:]] == ["compute", "compute"]
     assert times[0].time_ms * 3 < times[1].time_ms < times[2].time_ms / 3
     assert times[2].interval_ms[0] >= times[2].lower_bounds_ms["compute"] * (1 - 1e-9) > 1
-
-
-def test_another_card_is_extrapolated(step):
-    (other,) = ncc.predict_gpu(_SAMPLE, kernel="step", grid=[256, 256], block=[16, 16], gpu="h100")
-    assert other.gpu == "H100"
-    assert other.extrapolated
-    assert other.time_ms < step.time_ms
-    assert np.divide(*other.interval_ms[::-1]) > np.divide(*step.interval_ms[::-1])
 
 
 def _predict(kernel, grid, block=(256,), **arguments):

@@ -1,4 +1,4 @@
-"""An index: what it holds, finds and groups; bringing it up to date, stops in between, damage and forgery."""
+"""An index: what it holds, finds, groups and shows; bringing it up to date, stops in between, damage and forgery."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 
 import ncc
 from ncc.errors import AssetError, CompileError, InputError, OutputError
-from tests.rooms import IndexCard, Pool, Store, content_hash, search_store, source_lines
+from tests.rooms import IndexCard, Pool, Store, content_hash, search_store, similar_page, source_lines
 from tests.rooms import search_build as build
 from tests.support.refuses import refuses
 from tests.tasks.search.conftest import FIND, SUM
@@ -342,3 +342,39 @@ def test_names_are_text_whatever_bytes_they_have(tmp_path):
     assert "\x1b" not in str(function)
     assert made.function_at(0).function.startswith(name[:4])
     assert "\x1b" not in str(made.function_at(0).demangled)
+
+
+@pytest.fixture
+def pair(made):
+    (answer,) = made.search(made.to_dataframe()["file"][0], function="first_sum", top=1)
+    return answer.query, answer[0], answer
+
+
+def test_the_lines_of_a_function_are_read(pair):
+    side = source_lines(pair[1])
+    assert [number for number, _ in side.lines] == list(range(4, 11))
+    assert side.lines[0][1] == "int second_sum(const int *a, int n) {"
+    assert side.note == ""
+    long = source_lines(replace(pair[1], first_line=1, last_line=500))
+    assert len(long.lines) == 11
+    assert "not known" in source_lines(replace(pair[1], first_line=0)).note
+    assert "no such file" in source_lines(replace(pair[1], file="/none.c", source="", folder=None)).note
+
+
+def test_debug_information_can_not_have_other_files_read(pair, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("password\n" * 20)
+    for folder in (pair[1].folder, None):
+        side = source_lines(replace(pair[1], source=str(secret), folder=folder))
+        assert side.lines == ()
+        assert "not in the index" in side.note
+
+
+def test_a_page_is_whole_and_escaped(made, pair):
+    evil = replace(pair[1], function="<script>alert(1)</script>", file="<b>.c\x1b[31m", source="")
+    page = similar_page([replace(pair[2], matches=(pair[1], evil))], title="a <title>", about="&")
+    assert "int second_sum(const int *a, int n) {" in page
+    assert "<script" not in page and "<b>.c" not in page and "\x1b" not in page
+    assert "a &lt;title&gt;" in page
+    assert "http://" not in page and "https://" not in page
+    assert "2 functions, " in similar_page([made.duplicates(0.9)], title="t", about="")
