@@ -5,9 +5,7 @@ import pytest
 from ncc.errors import InputError
 from tests.rooms import Module, find_loops, read_module
 from tests.support.refuses import refuses
-from tests.support.text import FOLDER
-
-CASES = (FOLDER / "loops.txt").read_text().split("\n=== ")[1:]
+from tests.support.text import cases
 
 
 def function(blocks: str) -> Module:
@@ -33,9 +31,8 @@ def loops(blocks: str) -> dict[str, tuple[str, int | None]]:
     }
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0] for case in CASES])
-def test_natural_loops(case: str) -> None:
-    blocks, _, expected = case.partition("\n")[2].partition("\n---")
+@pytest.mark.parametrize(("blocks", "expected"), cases("loops.txt"))
+def test_natural_loops(blocks: str, expected: str) -> None:
     found = (f"{header}: {names}" + f" ({trips})" * bool(trips) for header, (names, trips) in loops(blocks).items())
     assert [*found] == expected.strip().splitlines()
 

@@ -7,7 +7,7 @@ import pytest
 
 from lab.tests.rooms import FEATURE_NAMES, coarsening_features
 from tests.rooms import read_module
-from tests.support.text import FOLDER
+from tests.support.text import cases
 
 DECLARED = """
 declare i64 @_Z13get_global_idj(i32)
@@ -34,7 +34,6 @@ entry:
   ret void
 }
 """
-CASES = (FOLDER / "divergence.txt").read_text().split("\n=== ")[1:]
 OTHER_LOOP = "threads leave the loop at different times"
 
 
@@ -57,12 +56,10 @@ def test_accesses_by_what_neighbours_do() -> None:
     assert found["log_statements"] == pytest.approx(np.log(14))
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0] for case in CASES])
-def test_regions_and_loops_that_threads_run_differently(case: str) -> None:
-    name, _, rest = case.partition("\n")
-    kernel, _, share = rest.partition("\n---\n")
+@pytest.mark.parametrize(("name", "kernel", "share"), [(case.id, *case.values) for case in cases("divergence.txt")])
+def test_regions_and_loops_that_threads_run_differently(name: str, kernel: str, share: str) -> None:
     found = features(kernel)
-    assert found["divergent_share"] == pytest.approx(float(Fraction(share.strip())))
+    assert found["divergent_share"] == pytest.approx(float(Fraction(share)))
     assert found["divergent_loop_share"] == (found["divergent_share"] if name == OTHER_LOOP else 0)
     assert (found["has_loop"], found["loop_depth"]) == (("loop" in name,) * 2)
     assert (found["has_barrier"], found["is_two_dimensional"]) == (0, 0)

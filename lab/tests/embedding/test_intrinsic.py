@@ -23,7 +23,7 @@ from ncc.errors import InputError
 from ncc_lab import evaluate_embedding
 from tests.rooms import Backoff, Embedding, Vocabulary, l2_normalize, load_embedding
 from tests.support.refuses import refuses
-from tests.support.text import FOLDER
+from tests.support.text import cases
 
 OPCODES = ("add", "sub", "mul", "and", "or", "xor", "shl")
 TYPES = ("i8", "i16", "i32", "i64", "<4 x i32>", "<8 x i16>")
@@ -169,7 +169,6 @@ def test_what_was_not_asked_has_no_score():
     assert "mean of 1 of 11 categories" in scores.to_text()
 
 
-CASES = (FOLDER / "questions.txt").read_text().split("\n=== ")[1:]
 MANY = [f"<%ID> = {opcode} i{width} <%ID>, <%ID>" for opcode in ("add", "sub", "mul", "xor") for width in range(8, 40)]
 
 
@@ -177,13 +176,12 @@ def of_words(*texts: str) -> Vocabulary:
     return Vocabulary((*texts, "<unknown>"), np.array([*([5] * len(texts)), 0]))
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0] for case in CASES])
-def test_questions_of_a_kind_are_asked_and_none_of_any_other(case):
-    head, _, expected = case.partition("\n---")
-    _, kind, *words = head.splitlines()
+@pytest.mark.parametrize(("lines", "expected"), cases("questions.txt"))
+def test_questions_of_a_kind_are_asked_and_none_of_any_other(lines, expected):
+    kind, *words = lines.splitlines()
     found = {questions.kind.name: questions.rows + 1 for questions in generate_questions(of_words(*words))}
     asked = [" ".join(map(str, row)) for row in found.pop(kind).tolist()]
-    assert asked == expected.splitlines()[1:]
+    assert asked == expected.splitlines()
     assert not any(len(rows) for rows in found.values())
 
 

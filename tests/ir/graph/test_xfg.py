@@ -11,8 +11,7 @@ from fuzz.grammar import random_module
 from tests.oracles.xfg import named_edges, slow_xfg_edges, xfg_edges
 from tests.rooms import EXPORTERS, NodeKind
 from tests.support.refuses import refuses
-
-CASES = (Path(__file__).parents[2] / "golden" / "text" / "xfg.txt").read_text().split("\n=== ")[1:]
+from tests.support.text import cases
 
 
 def edges_of_text(table: str) -> Counter[tuple[str, str, str, str]]:
@@ -27,9 +26,8 @@ def edges_of_text(table: str) -> Counter[tuple[str, str, str, str]]:
     return edges
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0] for case in CASES])
-def test_edges_worked_out_by_hand(case: str) -> None:
-    ir, _, table = case.partition("\n")[2].partition("\n---\n")
+@pytest.mark.parametrize(("ir", "table"), cases("xfg.txt"))
+def test_edges_worked_out_by_hand(ir: str, table: str) -> None:
     module = ncc.read_module(ir.encode())
     found = Counter[tuple[str, str, str, str]]()
     for (source, target, statement, kind), times in named_edges(ncc.build_xfg(module)).items():

@@ -156,7 +156,7 @@ def test_a_helper_that_does_not_start_is_no_verdict_on_a_module(helper_is):
 
 def test_a_helper_starts_with_llvmlite_in_any_folder(tmp_path):
     (tmp_path / "llvmlite").symlink_to(Path(llvmlite.__file__).parent)
-    code = f"from tests.rooms import print_canonically; print(print_canonically({GOOD!r}))"
+    code = f"from ncc.ir.reader.reader import print_canonically; print(print_canonically({GOOD!r}))"
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[3]}"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
     assert "@f()" in done.stdout, done.stderr

@@ -1,15 +1,13 @@
 """Statements as the reader abstracts them: small modules with what is kept of each beside them, and bounds of text."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
 from ncc.errors import InputError
 from tests.rooms import Abstraction, Module, read_module
 from tests.support.refuses import refuses
-
-CASES = (Path(__file__).parents[2] / "golden" / "text" / "statements.txt").read_text().split("\n=== ")[1:]
+from tests.support.text import cases
 
 
 def read_body(lines: str, abstraction: Abstraction | None = None) -> list[str]:
@@ -31,9 +29,8 @@ def abstraction_of(options: str) -> Abstraction:
     return Abstraction.paper() if options == "paper" else Abstraction(**{n: ast.literal_eval(v) for n, v in pairs})
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0] for case in CASES])
-def test_statements(case: str) -> None:
-    ir, _, expected = case.partition("\n")[2].partition("\n---\n")
+@pytest.mark.parametrize(("ir", "expected"), cases("statements.txt"))
+def test_statements(ir: str, expected: str) -> None:
     options, _, rest = ir.partition("\n") if ir.startswith("; ") else ("", "", ir)
     abstraction = abstraction_of(options.removeprefix("; "))
     is_whole = "define" in rest

@@ -11,6 +11,21 @@ def _words(*lengths: int) -> list[np.ndarray]:
     return [np.arange(length) + 10 * number for number, length in enumerate(lengths)]
 
 
+def test_joined_sequences_are_those_of_the_parts():
+    rng = np.random.default_rng(0)
+    parts = []
+    for lengths in ((3, 1, 5), (2, 7)):
+        start = np.cumsum([0, *lengths])
+        literal_start = np.concatenate([[0], np.cumsum(rng.integers(0, 3, start[-1]))])
+        literal = rng.integers(0, 9, literal_start[-1])
+        parts.append(Sequences(start, rng.integers(0, 99, start[-1]), literal_start, literal, max_length=4))
+    joined = Sequences.joined(parts)
+    assert joined.lengths.tolist() == [3, 1, 4, 2, 4]
+    for number, (part, row) in enumerate([(parts[0], 0), (parts[0], 1), (parts[0], 2), (parts[1], 0), (parts[1], 1)]):
+        for one, other in zip(joined.batch(np.array([number])), part.batch(np.array([row])), strict=True):
+            assert torch.equal(one, other)
+
+
 def _sequences(max_length: int | None = None) -> Sequences:
     rng = np.random.default_rng(0)
     start = np.cumsum([0, 3, 1, 6, 2, 4])

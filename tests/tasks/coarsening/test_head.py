@@ -23,7 +23,7 @@ from tests.rooms import (
     read_module,
 )
 from tests.support.refuses import refuses
-from tests.support.text import FOLDER
+from tests.support.text import cases
 
 OPENCL = ncc.CompileOptions(language="opencl")
 STRAIGHT = b"__kernel void scale(__global float *x) { x[get_global_id(0)] *= 2.0f; }"
@@ -72,15 +72,13 @@ def test_it_says_the_same_of_published_ir_and_of_source(
 
 DECLARED = "declare i64 @_Z13get_global_idj(i32)\ndeclare i64 @_Z15get_global_sizej(i32)\n"
 OTHER = "define void @other() {\nentry:\n  ret void\n}\n"
-CASES = (FOLDER / "divergence.txt").read_text().split("\n=== ")[1:]
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0] for case in CASES])
-def test_statements_that_not_all_threads_run_are_weighted_by_loops(case: str) -> None:
-    kernel, _, share = case.partition("\n")[2].partition("\n---\n")
+@pytest.mark.parametrize(("kernel", "share"), cases("divergence.txt"))
+def test_statements_that_not_all_threads_run_are_weighted_by_loops(kernel: str, share: str) -> None:
     module = read_module(f"{DECLARED}{OTHER}{kernel}\n".encode())
     assert divergent_share(module, 0) == 0
-    assert divergent_share(module) == pytest.approx(float(Fraction(share.strip())))
+    assert divergent_share(module) == pytest.approx(float(Fraction(share)))
 
 
 HEADER = "kernel,cf,runtime_Fermi,runtime_Kepler,runtime_Cypress,runtime_Tahiti\n"
