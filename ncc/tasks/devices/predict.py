@@ -91,7 +91,7 @@ class Question:
         if math.isnan(self.sizes[0]):
             curve = self.curve(SIZES if self.compare is None else SIZES[::_TIMED_STEP])
             by_size = {name: getattr(curve, name) for name in ("crossovers", "decided_ranges")}
-            by_size |= {"times_ms": None, "fastest_at_smallest": curve.fastest[0], "_over_sizes": curve}
+            by_size |= {"times_ms": None, "_over_sizes": curve}
         answer = self._predict(self.features)
         if lines := self.work.data_dependent_lines:
             where = f" (line {', '.join(map(str, lines))})" if lines[0] else ""

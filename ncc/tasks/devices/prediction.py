@@ -82,7 +82,6 @@ class DevicePrediction(Summarized):
         host: Values read from host code, each with file and line.
         reasons: Facts that decide, such as a copy over the bus that takes longer than the CPU's whole time.
         warnings: Why the interval is wide.
-        fastest_at_smallest: The one that is faster at the smallest size, if no size is given.
         num_statements: Statements of the kernel and of its callees.
         unknown_rate: Share of them that backed off.
     """
@@ -110,7 +109,6 @@ class DevicePrediction(Summarized):
     host: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    fastest_at_smallest: str | None = None
     _question: "Question | None" = field(default=None, repr=False, compare=False)
     _over_sizes: "DeviceCurve | None" = field(default=None, repr=False, compare=False)
 
@@ -175,10 +173,9 @@ class DevicePrediction(Summarized):
 
     def summary(self) -> Summary:
         """Return the faster device, by how much and how sure; over sizes of the data if none is given."""
-        reasons = [("because", "; ".join(self.reasons))]
         details = [
             ("caution", self._caution()),
-            *reasons,
+            ("because", "; ".join(self.reasons)),
             ("unknown", format_unknown(self.unknown_rate, self.num_statements)),
         ]
         compared = " against ".join(self.machines.values())
