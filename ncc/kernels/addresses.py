@@ -16,7 +16,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.ir.reader.module import Module, NodeKind
-from ncc.kernels.instructions import Instruction, decode, definition, leading_type, size_of_type, split_fields
+from ncc.kernels.instructions import Instruction, decode, definition, size_of_type, split_fields
 
 _MAX_CALL_DEPTH, _MAX_CALLS, _MAX_STEPS = 4, 256, 64
 _NUMBER_IN_GROUP = re.compile(r"get_sub_group_local_id|llvm\.spv\.flattened\.thread\.id")
@@ -325,7 +325,7 @@ def accesses_of(inst: Instruction, stride: Floats, spaces: dict[int, str]) -> li
         kind, is_plain = "store" if inst.opcode == "store" else "load", inst.opcode in ("load", "store")
         fields, match = split_fields(inst.text), _ACCESS.search(inst.text)
         accessed = inst.text[match.end() :] if match else fields[1] if len(fields) > 1 and not is_plain else "float"
-        num_bytes = size_of_type(leading_type(accessed))
+        num_bytes = size_of_type(split_fields(accessed, separators=" ,")[0])
         # a load's or store's pointer is the last operand
         accessed_by = [(kind, inst.operands[kind == "store"], (numbers or [""])[-1 if is_plain else 0])]
     elif _COPY.match(inst.callee):  # an access for each eight bytes

@@ -44,9 +44,7 @@ _ISSUE = {
     **{"atomic": 20.0, "call": 40.0, "function": 40.0, "power": 100.0},
 }
 """Cycles until the next operation begins; a quarter for other kinds."""
-_CALLED = dict.fromkeys(("float", "double", "conversion"), "float") | {
-    kind: kind for kind in ("barrier", "atomic", "call")
-}
+_CALLED = {kind: kind for kind in ("float", "barrier", "atomic", "call")} | {"double": "float", "conversion": "float"}
 _WIDTH = 0.25
 _ONE_BY_ONE = frozenset(("function", "power", "call", "atomic"))
 _MAX_UNROLLED, _MAX_UNROLLED_TRIPS = 150, 32

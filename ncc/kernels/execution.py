@@ -21,7 +21,7 @@ from ncc.arrays import Floats, Ints
 from ncc.ir.reader.module import Module
 from ncc.kernels.control_flow import Loop, branch_probability, find_loops, loops_around, reverse_postorder, successors
 from ncc.kernels.instructions import Instruction, decode, definition
-from ncc.kernels.launch import Launch, Threads, given_arguments, launch_threads
+from ncc.kernels.launch import Launch, Threads, given_arguments
 
 DEFAULT_TRIP_COUNT = 8.0
 """Times that a loop is assumed to run if the code does not say."""
@@ -380,7 +380,7 @@ def _trip_count_until(counter: _Counter, bound: Floats, predicate: str, stays: b
 
 def infer_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
     """Node of each argument that is not given → its value, from what the kernel compares with it."""
-    threads, given = launch_threads(launch), given_arguments(module, kernel, launch)
+    threads, given = Threads.of_launch(launch), given_arguments(module, kernel, launch)
     known = dict(given)
     for _ in range(2):
         inferred = Execution(module, kernel, threads, known, 1.0).inferred

@@ -180,7 +180,7 @@ class Instruction:
     def index_sizes(self) -> list[float]:
         """Bytes that one step of each index of an address moves it by; 0 for a structure's field, which is fixed."""
         match = _GEP.search(self.text)
-        element = leading_type(self.text[match.end() :]) if match else "i8"
+        element = split_fields(self.text[match.end() :], separators=" ,")[0] if match else "i8"
         sizes = []
         for position, (_, number) in enumerate(self.inputs[1:]):
             is_field = position > 0 and element.startswith(("{", "<{"))
@@ -273,11 +273,6 @@ def element_type(text: str, index: int | None) -> str:
         return match[2]
     fields = _fields_of(text.strip())
     return fields[index] if index is not None and 0 <= index < len(fields) else text
-
-
-def leading_type(text: str) -> str:
-    """The type that a text begins with: all before the first blank or comma that stands outside of brackets."""
-    return split_fields(text, separators=" ,")[0]
 
 
 def split_fields(text: str, brackets: str = "{[<(}]>)", separators: str = ",") -> list[str]:

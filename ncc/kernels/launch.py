@@ -3,9 +3,10 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
+from typing import Self
 
 import numpy as np
 
@@ -69,13 +70,11 @@ class Launch:
 
 def block_of(num_threads: float, dimensions: int) -> list[int]:
     """Sizes of a block of a number of threads in 1 to 3 dimensions: powers of two, unless there is one dimension."""
-    most = min(max(num_threads, 1), _LIMITS["block"][0])
-    block = [1] * min(max(dimensions, 1), 3)
-    if len(block) == 1:
+    most, dimensions = min(max(num_threads, 1), _LIMITS["block"][0]), min(max(dimensions, 1), 3)
+    if dimensions == 1:
         return [int(most)]
-    while 2 * math.prod(block) <= most:
-        block[block.index(min(block))] *= 2
-    return block
+    doublings = int(math.log2(most))  # dealt out in turn
+    return [2 ** ((doublings + dimensions - 1 - axis) // dimensions) for axis in range(dimensions)]
 
 
 def argument_names(module: Module, function: int) -> dict[int, str]:
@@ -144,37 +143,36 @@ class Threads(Rows):
             block, thread = block // num_blocks, thread // num_threads
         return values
 
+    @classmethod
+    def of_blocks(cls, launch: Launch, blocks: Ints, shares: Floats) -> Self:
+        """All threads of some blocks, (k,) int64, x first, which stand for these shares of all blocks, (k,) float64."""
+        num_threads = launch.block_threads
+        times = max(_MAX_COLUMNS // (num_threads * len(blocks)), 1)  # each may be in another trip of a loop
+        weight = np.tile(np.repeat(shares / shares.sum(), num_threads), times) / (num_threads * times)
+        block = np.tile(np.repeat(blocks, num_threads), times)
+        thread = np.tile(np.arange(num_threads), len(blocks) * times)
+        return cls(launch, block, thread, weight, np.arange(1.0, len(block) + 1))
 
-def launch_threads(launch: Launch) -> Threads:
-    """All threads of the first and the last block, and of two between."""
-    num = launch.num_blocks
-    blocks = np.array(sorted({0, num // 3, 2 * num // 3, num - 1}), np.int64)
-    inner = max(num - 2, 1) / max(len(blocks) - 2, 1) / num
-    return threads_of(launch, blocks, np.where((blocks == 0) | (blocks == num - 1), 1 / num, inner))
+    @classmethod
+    def of_launch(cls, launch: Launch) -> Self:
+        """All threads of the first and the last block, and of two between."""
+        num = launch.num_blocks
+        blocks = np.array(sorted({0, num // 3, 2 * num // 3, num - 1}), np.int64)
+        inner = max(num - 2, 1) / max(len(blocks) - 2, 1) / num
+        return cls.of_blocks(launch, blocks, np.where((blocks == 0) | (blocks == num - 1), 1 / num, inner))
 
+    @classmethod
+    def outer(cls, launch: Launch, blocks: Ints) -> Self:
+        """Some threads of each block, all in the first trip of their loops: those at its corners, others between."""
+        x, y, z = np.meshgrid(*([0, size - 1] for size in launch.block), indexing="ij")
+        corners = (x + launch.block[0] * (y + launch.block[1] * z)).ravel()
+        threads = np.union1d(corners, np.linspace(0, launch.block_threads - 1, _FEW_THREADS).astype(np.int64))
+        block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
+        return cls(launch, block, thread, np.full(len(block), 1 / len(block)), np.zeros(len(block)))
 
-def threads_of(launch: Launch, blocks: Ints, shares: Floats) -> Threads:
-    """All threads of some blocks, (k,) int64, x first, which stand for these shares of all blocks, (k,) float64."""
-    num_threads = launch.block_threads
-    times = max(_MAX_COLUMNS // (num_threads * len(blocks)), 1)  # each may be in another trip of a loop
-    weight = np.tile(np.repeat(shares / shares.sum(), num_threads), times) / (num_threads * times)
-    block = np.tile(np.repeat(blocks, num_threads), times)
-    thread = np.tile(np.arange(num_threads), len(blocks) * times)
-    return Threads(launch, block, thread, weight, np.arange(1.0, len(block) + 1))
-
-
-def outer_threads(launch: Launch, blocks: Ints) -> Threads:
-    """Some threads of each block, all in the first trip of their loops: those at its corners, and others between."""
-    x, y, z = np.meshgrid(*([0, size - 1] for size in launch.block), indexing="ij")
-    corners = (x + launch.block[0] * (y + launch.block[1] * z)).ravel()
-    threads = np.union1d(corners, np.linspace(0, launch.block_threads - 1, _FEW_THREADS).astype(np.int64))
-    block, thread = np.repeat(blocks, len(threads)), np.tile(threads, len(blocks))
-    return Threads(launch, block, thread, np.full(len(block), 1 / len(block)), np.zeros(len(block)))
-
-
-def add_scattered(threads: Threads) -> Threads:
-    """Append threads of blocks anywhere in the grid, of weight 0, that address patterns are fitted to."""
-    draw, launch = np.random.default_rng(0), threads.launch
-    block, thread = (draw.integers(limit, size=NUM_SCATTERED) for limit in (launch.num_blocks, launch.block_threads))
-    number = threads.number.max() + np.arange(1, NUM_SCATTERED + 1)
-    return Threads.joined([threads, Threads(launch, block, thread, 0 * number, number)])
+    def add_scattered(self) -> Self:
+        """Append threads of blocks anywhere in the grid, of weight 0, that address patterns are fitted to."""
+        draw, limits = np.random.default_rng(0), (self.launch.num_blocks, self.launch.block_threads)
+        block, thread = (draw.integers(limit, size=NUM_SCATTERED) for limit in limits)
+        number = self.number.max() + np.arange(1, NUM_SCATTERED + 1)
+        return self.joined([self, replace(self, block=block, thread=thread, weight=0 * number, number=number)])

@@ -17,7 +17,7 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import PATTERNS, SPACES, Access, accesses_of, argument_spaces, find_space, thread_strides
-from ncc.kernels.control_flow import Loop, find_loops, loops_around
+from ncc.kernels.control_flow import Loop, loops_around
 from ncc.kernels.execution import DEFAULT_TRIP_COUNT, Execution, LoopTripCount
 from ncc.kernels.instructions import Instruction, decode, operations
 from ncc.kernels.launch import argument_types
@@ -50,11 +50,7 @@ _STRUCTURE = (
     "dimensions", "statements", "intensity", "coalesced_share", "divergent_share", "double_share", "bytes_per_access",
     "local_share",
 )  # fmt: skip
-FEATURE_NAMES: tuple[str, ...] = (
-    *(f"static_{name}" for name in _COUNTED),
-    *(f"dynamic_{name}" for name in _COUNTED),
-    *_STRUCTURE,
-)
+FEATURE_NAMES = (*(f"{runs}_{name}" for runs in ("static", "dynamic") for name in _COUNTED), *_STRUCTURE)
 """Names of a kernel's features, in order."""
 
 
@@ -82,7 +78,7 @@ class _Call:
     caller: "tuple[_Call, int] | None" = None
     depth: int = 0
     statements: list[CountedStatement] = field(default_factory=list)
-    structure: dict[str, float] = field(default_factory=dict)
+    around: dict[int, list[Loop]] = field(default_factory=dict)
     execution: Execution | None = None
 
     def is_reached_without(self, statements: frozenset[int]) -> bool:
@@ -102,11 +98,6 @@ class Work:
     def without(self, statements: Collection[int]) -> "Work":
         """A copy without some statements; the work of others is unchanged."""
         return replace(self, excluded=self.excluded | frozenset(statements)) if statements else self
-
-    @property
-    def execution(self) -> Execution | None:
-        """The kernel's execution, if it was counted at a launch."""
-        return self.calls[0].execution
 
     def _counted_calls(self) -> Iterator[_Call]:
         return (call for call in self.calls if call.is_reached_without(self.excluded))
@@ -139,11 +130,6 @@ class Work:
         return sums
 
     @cached_property
-    def accesses(self) -> tuple[tuple[Access, float], ...]:
-        """Accesses of memory, each with how often a thread makes it."""
-        return tuple((access, counted.weight) for counted in self.statements for access in counted.accesses)
-
-    @cached_property
     def loops(self) -> tuple[LoopTripCount, ...]:
         """The loops at the launch."""
         return tuple(loop for call in self._counted_calls() if call.execution for loop in call.execution.loops)
@@ -155,16 +141,19 @@ class Work:
 
     def features(self) -> Floats:
         """(len(FEATURE_NAMES),) float64: logarithms, log1p, of counts; shares and intensities unchanged."""
-        static, dynamic, calls = self.static, self.dynamic, list(self._counted_calls())
+        static, dynamic, around = self.static, self.dynamic, [call.around for call in self._counted_calls()]
+        nests = [loops for of_block in around for loops in of_block.values()]
+        headers = [{loop.header for loops in of_block.values() for loop in loops} for of_block in around]
         types = argument_types(self.module, self.function)
         pointers = sum(type_.startswith("ptr") for type_ in types)
         accesses = sum(dynamic[name] for name in _ACCESSES)
         local = dynamic["local_load"] + dynamic["local_store"]
         branches = dynamic["branch"] + dynamic["divergent_branch"]
         structure = {
-            "loops": math.log1p(sum(call.structure["loops"] for call in calls)),
-            **{name: float(max(call.structure[name] for call in calls)) for name in ("depth", "open_depth")},
-            "fixed_trips": math.log1p(max(call.structure["fixed_trips"] for call in calls)),
+            "loops": math.log1p(sum(map(len, headers))),
+            "depth": float(max(map(len, nests))),
+            "open_depth": float(max(sum(not loop.trip_count for loop in loops) for loops in nests)),
+            "fixed_trips": math.log1p(max((_product(loops, 1.0) for loops in nests if loops), default=0.0)),
             "divergent_loops": math.log1p(sum(each.is_divergent and each.depth > 0 for each in self.statements)),
             "pointer_arguments": float(pointers),
             "scalar_arguments": float(len(types) - pointers),
@@ -203,13 +192,7 @@ def _count_call(module: Module, call: _Call, keep_clamped_strides: bool) -> list
         call.execution = Execution(module, call.function, execution.threads, call.values)
     stride = thread_strides(module, call.function, call.strides, keep_clamped_strides)
     calls, body = list[_Call](), decode(module, call.function)
-    around = loops_around(module, call.function)
-    call.structure = {
-        "loops": len(find_loops(module, call.function)),
-        "depth": max(map(len, around.values())),
-        "open_depth": max(sum(not loop.trip_count for loop in loops) for loops in around.values()),
-        "fixed_trips": max((_product(loops, 1.0) for loops in around.values() if loops), default=0.0),
-    }
+    around = call.around = loops_around(module, call.function)
     moved = {node for inst in body if inst.opcode in _MOVING for node in inst.operands}
     for inst in body:
         runs = _product(around[inst.block], DEFAULT_TRIP_COUNT)

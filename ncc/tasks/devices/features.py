@@ -21,7 +21,7 @@ from ncc.ir.reader.native import OPCODES
 from ncc.kernels.bounds import reached_bytes
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
-from ncc.kernels.launch import Launch, argument_types, block_of, given_arguments, launch_threads
+from ncc.kernels.launch import Launch, Threads, argument_types, block_of, given_arguments
 from ncc.kernels.reading import LONGEST
 from ncc.kernels.work import FEATURE_NAMES, Work, count_work
 from ncc.learning.heads.columns import scaled_distances
@@ -154,7 +154,7 @@ class KernelWork:
             side = side_length(self._launch.num_threads, dimensions)
             given = given_arguments(self._module, self._function, self._launch)
             values = dict.fromkeys(self._integers, float(round(side))) | given
-            run = Execution(self._module, self._function, launch_threads(self._launch), values)
+            run = Execution(self._module, self._function, Threads.of_launch(self._launch), values)
             work = count_work(self._module, self._function, run)
             self._at_sizes[dimensions] = [(work, float(self._launch.num_threads))] * len(_DATA_ITEMS)
         if dimensions not in self._at_sizes:
@@ -185,7 +185,7 @@ class KernelWork:
 
     def _run(self, side: int, dimensions: int) -> Execution:
         block = block_of(_BLOCK_THREADS, dimensions)
-        threads = launch_threads(Launch.of([max(side // width, 1) for width in block], block, {}))
+        threads = Threads.of_launch(Launch.of([max(side // width, 1) for width in block], block, {}))
         return Execution(self._module, self._function, threads, dict.fromkeys(self._integers, float(side)))
 
 

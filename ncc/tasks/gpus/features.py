@@ -72,7 +72,7 @@ def count_launch(module: Module, kernel: int, launch: Launch, host: HostLaunch) 
     sectors: dict[int, float] = defaultdict(float)
     broadcast: dict[int, float] = defaultdict(float)
     moved = {"load": 0.0, "store": 0.0}
-    for access, weight in counted.accesses:
+    for access, weight in ((access, each.weight) for each in counted.statements for access in each.accesses):
         if access.space != "global" or not weight:
             continue
         amount = _sector_bytes(access) * weight * launch.num_threads
@@ -85,7 +85,7 @@ def count_launch(module: Module, kernel: int, launch: Launch, host: HostLaunch) 
     def cached(amounts: Mapping[int, float]) -> float:
         return sum(min(amount, host.buffers.get(index, math.inf)) for index, amount in amounts.items())
 
-    execution = counted.execution
+    execution = counted.calls[0].execution
     assumed = least = WorkBound()
     if execution and not profile.num_sampled_blocks:
         assumed = least = work_lower_bound(execution)
