@@ -23,9 +23,18 @@ from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import NgramModel
 from ncc.tasks.coarsening.head import LineHead, LSTMHead
-from ncc.tasks.devices.features import CODE, LAUNCH, WORK_WIDTH, KernelFeatures, launch_columns
-from ncc.tasks.devices.head import LEVELS, MAX_STANDARD, Errors, Expert, GaussianProcess, LSTMTimes, TimesHead
-from ncc.tasks.devices.physics import PRIORS, PUBLISHED_TERMS, MachineModel
+from ncc.tasks.devices.features import CODE, LAUNCH, PUBLISHED_TERMS, WORK_WIDTH, KernelFeatures, launch_columns
+from ncc.tasks.devices.fit import PRIORS
+from ncc.tasks.devices.head import (
+    LEVELS,
+    MAX_STANDARD,
+    Errors,
+    Expert,
+    GaussianProcess,
+    LSTMTimes,
+    MachineModel,
+    TimesHead,
+)
 
 __all__ = [
     "DIM",

@@ -174,6 +174,7 @@ from ncc.tasks.devices.features import (
     KernelWork,
     code_columns,
 )
+from ncc.tasks.devices.fit import fit_times
 from ncc.tasks.devices.head import (
     PLATFORMS,
     TimesHead,

@@ -231,7 +231,7 @@ def times_method(inputs: KernelFeatures) -> DeviceMethod:
     ) -> Floats:
         launches, seed = train.table.launches, int(rng.integers(2**31))
         head = fit_times(launches.rows(train.rows), inputs.rows(train.rows), model="gp", seed=seed)
-        answers = head.predict(inputs.rows(test.rows), launches.sizes[test.rows], "all")
+        answers = head.predict(inputs.rows(test.rows), launches.sizes[test.rows], as_measured=True)
         return np.array([(one.log_ratio, *np.log(one.interval), one.probabilities["GPU"]) for one in answers])
 
     return Method("ncc times", "ours", predict, (inputs.profile, inputs.opcodes, inputs.work, "gp"), version="2")

@@ -15,8 +15,7 @@ from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.devices.features import KernelFeatures, launch_columns
 from ncc.tasks.devices.fit import Model
-from ncc.tasks.devices.head import Platform
-from ncc.tasks.devices.physics import targets_of
+from ncc.tasks.devices.head import Platform, targets_of
 from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, clgen_launches, combine, suite_launches
 from ncc.tasks.devices.train import hold_out_folds, launch_folds, measure_times, summary

@@ -2,18 +2,19 @@
 
 Sizes, numbers of threads and arguments are assumed to grow together, as in most host programs: an integer argument is
 the side length of the data, which has as many dimensions as those in which the kernel asks for its index, or more if
-its accesses would otherwise reach beyond the data.
+its accesses would otherwise reach beyond the data. Each term of a time is an amount that follows from the kernel and
+its sizes, times a constant of the device.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ncc.arrays import Floats, Rows
+from ncc.arrays import Floats, Ints, Rows
 from ncc.errors import InputError
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.reader.module import Module
@@ -54,8 +55,6 @@ _SUMS = (
     ("dynamic_global_far", "dynamic_global_irregular"),
     ("dynamic_private_load", "dynamic_private_store"),
 )
-_GLOBAL_ACCESSES = len(_PROFILE)
-"""Column of `code_columns`."""
 _PROFILE_WIDTH = len(_PROFILE) + len(_SUMS) + 2
 
 _OPERATIONS = (
@@ -72,6 +71,12 @@ _KIND_GROUPS = [[_KINDS.index(name) for name in names] for names in (_OPERATIONS
 NUM_KINDS = len(_KINDS)
 WORK_WIDTH = len(_DATA_ITEMS) * (NUM_KINDS + len(CYCLE_KINDS))
 
+PUBLISHED_TERMS = np.arange(7)
+"""Terms of published times, whose tables do not say how kernels were launched."""
+LAUNCH_TERMS = np.r_[0, 1, 4 : 7 + len(CYCLE_KINDS)]
+"""Terms of launches: a core's cycles in place of operations."""
+_COSTLY_WEIGHT, _BYTE_WEIGHT = 4.0, 0.25
+
 NUM_SIZES = 3 + 3
 """Columns of `launch_columns` that depend on sizes; those of the code follow."""
 CODE_WIDTH = _PROFILE_WIDTH + len(OPCODES)
@@ -82,9 +87,17 @@ NUM_PUBLISHED = CODE.stop + len(FEATURE_NAMES)
 NUM_COLUMNS = NUM_PUBLISHED + 1 + 2 * NUM_KINDS
 LAUNCH = np.r_[0:4, NUM_PUBLISHED:NUM_COLUMNS]
 """Columns of the sizes, and of a thread's work at the launch."""
-PROFILE_COLUMNS = np.arange(NUM_SIZES + _PROFILE_WIDTH)
-OPCODE_COLUMNS = np.r_[0:NUM_SIZES, NUM_SIZES + _PROFILE_WIDTH : CODE.stop]
-"""Sizes with the profile, and with the opcodes."""
+_CODE_AND_LAUNCH = np.r_[0 : CODE.stop, NUM_PUBLISHED:NUM_COLUMNS]
+_OPCODE_TERM = np.r_[0:NUM_SIZES, NUM_SIZES + _PROFILE_WIDTH : CODE.stop], 1.0, 1.0
+_WORK = np.flatnonzero(np.isin(_CODE_AND_LAUNCH, LAUNCH))
+COVARIANCES: Mapping[str, tuple[Ints, tuple[tuple[Ints, float, float], ...]]] = {
+    "code": (np.arange(CODE.stop), ((np.arange(NUM_SIZES + _PROFILE_WIDTH), 1.0, 2.0), _OPCODE_TERM)),
+    "launch": (_CODE_AND_LAUNCH, ((_WORK, 2.0, 3.0), _OPCODE_TERM)),
+}
+"""Name → columns that a Gaussian process reads, and terms: variance × exp(-distance / length) over some of these.
+
+Terms are sizes with the work at any launch or at this one, and sizes with opcodes.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,14 +146,11 @@ class KernelWork:
         sequence = np.empty(1, object)
         sequence[0] = vectors[statements[:LONGEST]]
         opcodes = np.bincount(self._module.opcode[statements], minlength=len(OPCODES)).astype(np.float64)
-        parts: list[ArrayLike] = []
-        launches = self._launches(int(profile[FEATURE_NAMES.index("dimensions")]))
-        for counted, _ in launches:
-            work = counted.without(excluding)
-            parts += [[work.dynamic[name] for name in _KINDS], cpu_cycles(work)]
-        launch_work = np.log1p(np.concatenate(parts))
-        items = np.log([[num_items for _, num_items in launches]])
-        return KernelFeatures(profile[None, :], opcodes[None, :], launch_work[None, :], items, sequence)
+        works, items = zip(*self._launches(int(profile[FEATURE_NAMES.index("dimensions")])), strict=True)
+        rest = [work.without(excluding) for work in works]
+        amounts = [[*(work.dynamic[name] for name in _KINDS), *cpu_cycles(work)] for work in rest]
+        launch_work = np.log1p(amounts).reshape(1, -1)
+        return KernelFeatures(profile[None, :], opcodes[None, :], launch_work, np.log([items]), sequence)
 
     @property
     def data_dependent_lines(self) -> list[int]:
@@ -169,7 +179,9 @@ class KernelWork:
         num_bytes = self._item_bytes / 2 * items
         side, tried = side_length(items, dimensions), list[tuple[Execution, float, float]]()
         while True:
-            run = self._run(int(side), dimensions)
+            block = block_of(_BLOCK_THREADS, dimensions)
+            threads = Threads.of_launch(Launch.of([max(int(side) // width, 1) for width in block], block, {}))
+            run = Execution(self._module, self._function, threads, dict.fromkeys(self._integers, float(int(side))))
             reached = sum(reached_bytes(run).values())
             excess = math.log(max(reached, 1) / num_bytes)
             tried.append((run, side, excess))
@@ -182,11 +194,6 @@ class KernelWork:
                 if growth < _MIN_GROWTH:  # sizes are constants of the code
                     return tried[0][:2]
             side = max(side * math.exp(-excess / growth), 1.0)
-
-    def _run(self, side: int, dimensions: int) -> Execution:
-        block = block_of(_BLOCK_THREADS, dimensions)
-        threads = Threads.of_launch(Launch.of([max(side // width, 1) for width in block], block, {}))
-        return Execution(self._module, self._function, threads, dict.fromkeys(self._integers, float(side)))
 
 
 def integer_arguments(module: Module, function: int) -> list[int]:
@@ -238,8 +245,22 @@ def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
     shares = amounts / np.maximum(amounts.sum(axis=1, keepdims=True), 1e-9)
     code = code_columns(features)
     transfer, group, items = np.log1p(transfer), np.log1p(group), np.log1p(items)
-    work = [transfer - items, items + features.feature("dynamic_flops"), items + code[:, _GLOBAL_ACCESSES]]
+    work = [transfer - items, items + features.feature("dynamic_flops"), items + code[:, len(_PROFILE)]]
     return np.column_stack([transfer, group, items, *work, code, features.profile, items - group, counts, shares])
+
+
+def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
+    """(n, 15) float64 amounts that take time at launches of n kernels; sizes as for `launch_columns`."""
+    # the launch, bytes moved, operations, costly operations, bytes of memory, accesses that neighbors do not share; one
+    # work-item's work in sequence; the cycles of all on a core; a kernel that never asks for its index runs alone
+    moved, _, items = complete_sizes(features, sizes).T
+    by_items = data_items(features, sizes)
+    data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / features.item_bytes, 1), by_items)
+    items = np.where(np.isfinite(sizes[:, 2]) | (features.feature("dimensions") > 0), items, 1)[:, None]
+    work = work_at_size(features.work, data)
+    alone = work[:, 0] + _COSTLY_WEIGHT * work[:, 1] + _BYTE_WEIGHT * work[:, 2]
+    cycles = items * np.expm1(counts_at_size(features.work, data)[:, NUM_KINDS:])
+    return np.column_stack([np.ones(len(data)), moved, items * work, alone, cycles])
 
 
 def complete_sizes(features: KernelFeatures, sizes: Floats) -> Floats:

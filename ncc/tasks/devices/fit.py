@@ -6,7 +6,7 @@ auxiliary inputs of the LSTM); times on every device are ours.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,19 @@ from ncc.learning.heads.folds import balanced_folds
 from ncc.learning.heads.trees import Boosted, trees_of
 from ncc.tasks.devices.features import (
     CODE,
+    COVARIANCES,
     LAUNCH,
+    LAUNCH_TERMS,
     NUM_COLUMNS,
     NUM_PUBLISHED,
+    PUBLISHED_TERMS,
     KernelFeatures,
     code_distances,
     complete_sizes,
     launch_columns,
+    launch_terms,
 )
 from ncc.tasks.devices.head import (
-    COVARIANCES,
     INTERVAL,
     LEVELS,
     MAX_STANDARD,
@@ -36,6 +39,7 @@ from ncc.tasks.devices.head import (
     Expert,
     GaussianProcess,
     LSTMTimes,
+    MachineModel,
     TimesHead,
     TimesModel,
     compress_ratio,
@@ -44,22 +48,22 @@ from ncc.tasks.devices.head import (
     distinct_kernels,
     log_times,
     predict_targets,
-    sign_probability,
-)
-from ncc.tasks.devices.physics import (
-    LAUNCH_TERMS,
-    PUBLISHED_TERMS,
-    MachineModel,
-    fit_machine,
-    largest_errors,
-    launch_terms,
     ratios_of,
+    sign_probability,
     targets_of,
 )
 from ncc.tasks.devices.published import CLGEN
 
 Model = Literal["gp", "trees", "lstm"]
 MODELS: tuple[Model, ...] = get_args(Model)
+
+PRIORS: Mapping[str, tuple[float, ...]] = {
+    "CPU": (0.02, 1e-8, 1e-7, 1e-6, 5e-8, 1e-6, 3e-7, 3e-8, 3e-7, 1e-6, 1e-5, 3e-5, 1e-6, 2e-6, 1e-6),
+    "GPU": (0.02, 2e-7, 1e-9, 1e-8, 5e-9, 5e-8, 1e-5, 1e-9, 1e-9, 1e-8, 1e-8, 3e-8, 1e-8, 2e-8, 1e-8),
+}
+"""Milliseconds for each unit of the terms, by the data sheets of a desktop of 2013."""
+_PRIOR_SD = 2.0
+_MACHINE_WEIGHT = 500.0
 
 # chosen on the published times, kernels and suites held out, before the heads that ship were fitted
 NOISE = 0.05
@@ -117,13 +121,38 @@ def fit_times(
     return TimesHead(table.devices, tuple(experts), machine, errors, wgsize, platform, embedding_id=identity)
 
 
+def fit_machine(table: LaunchTimes, terms: Floats, known: Ints) -> MachineModel:
+    """Fit constants of the known terms with the least pseudo-Huber error of log times, held near the data sheets'."""
+    from scipy.optimize import minimize
+
+    constants = []
+    logs = np.log(np.maximum(terms[:, known], 1e-30))
+    for device, measured in zip(table.devices, table.log_times.T, strict=True):
+
+        def loss(constant: Floats, prior: Floats, measured: Floats = measured) -> tuple[float, Floats]:
+            total = np.logaddexp.reduce(logs + constant, axis=1)
+            error = total - measured
+            huber = np.sqrt(1 + error**2)
+            away = (constant - prior) / _PRIOR_SD**2
+            gradient = np.exp(logs + constant - total[:, None]) * (error / huber)[:, None]
+            weight = _MACHINE_WEIGHT / max(len(error), 1)
+            value = weight * float((huber - 1).sum()) + float(away @ (constant - prior)) / 2
+            return value, weight * gradient.sum(axis=0) + away
+
+        # a device of unknown kind gets the prior of the kind that explains its times better
+        priors = np.log([PRIORS[device]] if device in PRIORS else list(PRIORS.values()))[:, known]
+        fits = [minimize(loss, prior, (prior,), jac=True, method="L-BFGS-B") for prior in priors]
+        constants.append(min(fits, key=lambda fit: fit.fun).x)
+    return MachineModel(np.array(constants))
+
+
 @dataclass(frozen=True, eq=False)
 class LaunchSamples:
     """Launches as models learn them; row i of every array is launch i."""
 
     table: LaunchTimes  # the n launches
     columns: Floats  # (n, NUM_COLUMNS) float64
-    targets: Floats  # (n, d) float64, see `ncc.tasks.devices.physics.targets_of`
+    targets: Floats  # (n, d) float64, see `ncc.tasks.devices.head.targets_of`
     base: Floats  # (n, d) float64 targets of the machine model if models learn its residual; else 0
     sequences: NDArray[np.object_]  # (n,) of vectors of statements
     launched: bool  # true if models learn that, and processes and trees read a thread's work at the launch
@@ -222,7 +251,6 @@ class FoldPrediction(Rows):
     predicted: Floats  # (n, d) float64 targets
     targets: Floats  # (n, d) float64 measured ones
     distance: Floats  # (n,) float64 from the rest
-    model: TimesModel  # fitted to the rest
 
     @property
     def errors(self) -> Floats:
@@ -230,15 +258,13 @@ class FoldPrediction(Rows):
         return largest_errors(self.predicted, self.targets)
 
 
-class OutOfFold(NamedTuple):
-    """Predictions with kernels held out, and with suites held out."""
-
-    kernels: list[FoldPrediction]
-    suites: list[FoldPrediction]
+def largest_errors(predicted: Floats, targets: Floats) -> Floats:
+    """(n,) float64 largest error of each launch's `ratios_of`."""
+    return np.abs(ratios_of(targets - predicted)).max(axis=1)
 
 
-def cross_validate(samples: LaunchSamples, kind: Model, seed: int) -> OutOfFold:
-    """Predict parts that are held out: intervals are made of the errors."""
+def cross_validate(samples: LaunchSamples, kind: Model, seed: int) -> tuple[list[FoldPrediction], list[FoldPrediction]]:
+    """Predict kernels that are held out, and suites: intervals are made of the errors."""
     folds = list(balanced_folds(samples.table.groups("kernel"), _FOLDS, seed))
     num_folds = 1 if kind == "lstm" else _FOLDS if len(samples.table) < _MANY_LAUNCHES else _FOLDS // 2
     kernels = [predict_held_out(samples, *split, kind, seed) for split in folds[:num_folds]]
@@ -247,7 +273,7 @@ def cross_validate(samples: LaunchSamples, kind: Model, seed: int) -> OutOfFold:
         test = samples.table.suite == suite
         if _MIN_GROUP <= test.sum() < len(test):
             suites.append(predict_held_out(samples, np.flatnonzero(~test), np.flatnonzero(test), kind, seed))
-    return OutOfFold(kernels, suites)
+    return kernels, suites
 
 
 def predict_held_out(samples: LaunchSamples, train: Any, test: Any, kind: Model, seed: int) -> FoldPrediction:
@@ -260,20 +286,19 @@ def predict_held_out(samples: LaunchSamples, train: Any, test: Any, kind: Model,
     predicted = predict_targets(model, samples.columns[test], samples.sequences[test])
     if samples.launched:
         predicted = correct(samples.base[test], predicted, distance)
-    return FoldPrediction(test, predicted, samples.targets[test], distance, model)
+    return FoldPrediction(test, predicted, samples.targets[test], distance)
 
 
 def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Model, seed: int) -> Expert:
-    columns, held_out = samples.columns, cross_validate(samples, kind, seed)
-    kernels = FoldPrediction.joined(held_out.kernels)
-    both = FoldPrediction.joined([*held_out.kernels, *held_out.suites])
+    columns, (folds, suites) = samples.columns, cross_validate(samples, kind, seed)
+    kernels, both = FoldPrediction.joined(folds), FoldPrediction.joined([*folds, *suites])
     names = samples.table.groups("kernel")
     by_time = _errors_by_time(kernels) if samples.launched else {}
     scale = np.interp(kernels.predicted[:, 0], by_time["at"], by_time["scale"][:, 0]) if by_time else 1.0
     kernel = np.unique(names, return_inverse=True)[1]  # whose code depends on its compiler
     _, first = np.unique(np.column_stack([kernel, columns[:, CODE]]), axis=0, return_index=True)
     familiar = _in_domain_radius(kernels, both)
-    farthest = float(np.median(FoldPrediction.joined(held_out.suites).distance)) if held_out.suites else 0.0
+    farthest = float(np.median(FoldPrediction.joined(suites).distance)) if suites else 0.0
     return Expert(
         source=source,
         model=samples.fit(kind, slice(None), seed),
@@ -282,7 +307,7 @@ def _fit_expert(samples: LaunchSamples, machine: Floats, source: str, kind: Mode
         low=columns[:, :3].min(axis=0),
         high=columns[:, :3].max(axis=0),
         errors_in_domain=_errors(kernels.predicted, kernels.targets, 1.0, scale),
-        errors_out_of_domain=_out_of_domain_errors(held_out.suites, len(samples.table.devices)),
+        errors_out_of_domain=_out_of_domain_errors(suites, len(samples.table.devices)),
         in_domain_radius=familiar,
         out_of_domain_radius=max(farthest, 1.5 * familiar),
         blend_range=_blend_range(both, machine[both.row], familiar),

@@ -7,7 +7,7 @@ errors on sources held out.
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -26,16 +26,16 @@ from ncc.system.files.hub import Shareable
 from ncc.tasks.devices.features import (
     CODE,
     CODE_WIDTH,
+    COVARIANCES,
     LAUNCH,
+    LAUNCH_TERMS,
     NUM_COLUMNS,
-    NUM_PUBLISHED,
-    OPCODE_COLUMNS,
-    PROFILE_COLUMNS,
+    PUBLISHED_TERMS,
     KernelFeatures,
     code_distances,
     launch_columns,
+    launch_terms,
 )
-from ncc.tasks.devices.physics import MachineModel, launch_terms
 from ncc.tasks.devices.prediction import MACHINES, DevicePrediction
 
 Platform = Literal["amd", "nvidia"]
@@ -58,28 +58,50 @@ _DECAY = 10.0
 """Per distance: what is learned beyond the machine model says how long kernels near training take, hardly others."""
 MAX_STANDARD = 5.0
 
+_TERMS = {len(terms): terms for terms in (PUBLISHED_TERMS, LAUNCH_TERMS)}
 
-_OPCODES = (OPCODE_COLUMNS, 1.0, 1.0)
-_CODE_AND_LAUNCH = np.r_[0 : CODE.stop, LAUNCH[LAUNCH >= NUM_PUBLISHED]]
-_WORK = np.flatnonzero(np.isin(_CODE_AND_LAUNCH, LAUNCH))
-COVARIANCES: Mapping[str, tuple[Ints, tuple[tuple[Ints, float, float], ...]]] = {
-    "code": (np.arange(CODE.stop), ((PROFILE_COLUMNS, 1.0, 2.0), _OPCODES)),
-    "launch": (_CODE_AND_LAUNCH, ((_WORK, 2.0, 3.0), _OPCODES)),
-}
-"""Name → columns that a process reads, and terms: variance × exp(-distance / length) over some of these columns.
 
-Terms are work at any launch or at this one, and opcodes.
-"""
+@dataclass(frozen=True, eq=False)
+class MachineModel:
+    """Devices by their constants (launch, bus, operations, memory), for kernels unlike all measured ones.
+
+    Reference: Williams, Waterman and Patterson 2009 (roofline); smooth sums, the bus and sequential work are ours.
+    """
+
+    # (devices, k) float64 log ms for each unit of `PUBLISHED_TERMS` or `LAUNCH_TERMS`, told apart by k
+    constants: Annotated[Floats, Stored(bound=100)]
+    # log ratio measured for each unit predicted: other kernels reach that much of a peak
+    ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)] = 1.0
+
+    def __post_init__(self) -> None:
+        if self.constants.ndim != 2 or self.constants.shape[1] not in _TERMS:
+            raise InputError(f"constants of shape {self.constants.shape}")
+
+    def log_times(self, terms: Floats) -> Floats:
+        """(n, devices) float64 logarithms of the sums of the terms."""
+        each = np.log(np.maximum(terms[:, _TERMS[self.constants.shape[1]]], 1e-30))[:, None, :] + self.constants
+        return np.logaddexp.reduce(each, axis=2)
+
+    def targets(self, terms: Floats) -> Floats:
+        """(n, devices) float64: mean log time, and by how much each device but the first is faster."""
+        targets = targets_of(self.log_times(terms))
+        targets[:, 1:] *= self.ratio_shrinkage
+        return targets
+
+
+def targets_of(log_times: Floats) -> Floats:
+    """(n, d) float64 of such log times: their mean, and by how much each device but the first is faster than that."""
+    return np.hstack([log_times.mean(axis=1, keepdims=True), log_times[:, :1] - log_times[:, 1:]])
+
+
+def ratios_of(targets: Floats) -> Floats:
+    """(n, d - 1) float64 log ratios of targets; the log times of one device alone, which has none to compare with."""
+    return targets[:, min(targets.shape[1] - 1, 1) :]
 
 
 def compress_ratio(ratio: Floats) -> Floats:
     """Log ratios as smooth models learn them: their sign counts more, and large ones less."""
     return np.arcsinh(_BEND * ratio)
-
-
-def expand_ratio(compressed: Floats) -> Floats:
-    """Undo `compress_ratio`."""
-    return np.sinh(np.clip(compressed, -_MAX_COMPRESSED, _MAX_COMPRESSED)) / _BEND
 
 
 def _check_scale(model: "GaussianProcess | LSTMTimes", width: int) -> None:
@@ -180,7 +202,7 @@ def predict_targets(model: TimesModel, columns: Floats, sequences: NDArray[np.ob
     if isinstance(model, Boosted):
         return model.predict(columns)
     result = model.predict(columns, sequences) if isinstance(model, LSTMTimes) else model.predict(columns)
-    result[:, 1:] = expand_ratio(result[:, 1:])
+    result[:, 1:] = np.sinh(np.clip(result[:, 1:], -_MAX_COMPRESSED, _MAX_COMPRESSED)) / _BEND  # compressed before
     return result
 
 
@@ -313,9 +335,8 @@ class TimesHead(Shareable):
 
     _noun = "device_head"
 
-    devices: Annotated[
-        tuple[str, ...], Meta(min_length=1), DISTINCT
-    ]  # one alone is compared with a GPU of a data sheet
+    # one alone is compared with a GPU of a data sheet
+    devices: Annotated[tuple[str, ...], Meta(min_length=1), DISTINCT]
     experts: tuple[Expert, ...]  # one per source
     machine: MachineModel
     machine_model_errors: Errors  # its errors on kernels from elsewhere
@@ -351,21 +372,18 @@ class TimesHead(Shareable):
         ends = [np.expm1([expert.low[0], expert.high[0]]) for expert in self.experts]
         return float(np.min(ends)), float(np.max(ends))
 
-    def predict(self, features: KernelFeatures, sizes: Floats, source: str | None = None) -> list[DevicePrediction]:
-        """Predict for n launches, sizes as for `launch_columns`; a source's expert alone answers as it measured."""
+    def predict(self, features: KernelFeatures, sizes: Floats, as_measured: bool = False) -> list[DevicePrediction]:
+        """Predict for n launches, sizes as for `launch_columns`; by the experts alone if times count as theirs do."""
         sizes = sizes.copy()
         sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.wgsize)
         if np.isnan(sizes[:, [0, 2]]).all(axis=1).any():
             raise InputError("times need the bytes moved or the number of work-items; found neither")
-        experts = [expert for expert in self.experts if source in (None, expert.source)]
-        if not experts:
-            raise InputError(f"no source {source!r}; expected {', '.join(each.source for each in self.experts)}")
         columns, terms = launch_columns(features, sizes), launch_terms(features, sizes)
         machine, unshrunk = self.machine.targets(terms), replace(self.machine, ratio_shrinkage=1.0).targets(terms)
-        distances = [expert.distances(columns) for expert in experts]
+        distances = [expert.distances(columns) for expert in self.experts]
         chosen = np.argmin([distance.min(axis=1) for distance in distances], axis=0)
         answers: dict[int, DevicePrediction] = {}
-        for index, expert in enumerate(experts):
+        for index, expert in enumerate(self.experts):
             rows = np.flatnonzero(chosen == index)
             predicted = predict_targets(expert.model, columns[rows], features.sequences[rows])
             if expert.is_residual:
@@ -373,7 +391,7 @@ class TimesHead(Shareable):
                 predicted = correct(unshrunk[rows], predicted, code_distance)
             distance = distances[index][rows]
             nearest = distance.min(axis=1)
-            others, physics = (None, None) if source else (self.machine_model_errors, machine[rows])
+            others, physics = (None, None) if as_measured else (self.machine_model_errors, machine[rows])
             errors = [
                 expert.errors_at(*each, others) for each in zip(nearest.tolist(), predicted[:, 0].tolist(), strict=True)
             ]

@@ -17,8 +17,7 @@ from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.folds import balanced_folds
 from ncc.tasks.devices.features import KernelFeatures, KernelWork
 from ncc.tasks.devices.fit import MODELS, Model, fit_times
-from ncc.tasks.devices.head import Platform, TimesHead
-from ncc.tasks.devices.physics import ratios_of, targets_of
+from ncc.tasks.devices.head import Platform, TimesHead, ratios_of, targets_of
 from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, Launches, clgen_launches, combine, suite_launches
 
@@ -42,17 +41,17 @@ def fit_head(
         raise InputError(f"model is {model!r}; expected {', '.join(MODELS)}")
     embedding = load_embedding(embedding)
     if paths:
-        parts, family, about = {"all": own_launches(paths, embedding)}, "family", ", ".join(path.name for path in paths)
+        parts, about = {"all": own_launches(paths, embedding)}, ", ".join(path.name for path in paths)
     else:
         parts = {"suites": suite_launches(platform, embedding, data), CLGEN: clgen_launches(platform, embedding, data)}
-        family = "application"
         about = "CGO'17 device mapping, 680 rows, and CLgen's kernels (Cummins et al. 2017)"
     models: dict[str, Model] = {name: model or ("trees" if name == CLGEN else "gp") for name in parts}
     scores: dict[str, Any] = {}
     for name, (table, features) in parts.items():
-        units: tuple[LaunchUnit, ...] = ("kernel", "family") if len(set(table.family)) > 3 else ("kernel",)
-        for unit in units[:1] if name == CLGEN else units:
-            title = ("" if paths else f"{name} ") + f"by {family if unit == 'family' else unit}"
+        units: list[LaunchUnit] = ["kernel"]
+        units += ["family"] if name != CLGEN and len(set(table.family)) > 3 else []
+        for unit in units:
+            title = f"by {unit}" if paths else f"{name} by {'application' if unit == 'family' else unit}"
             splits = itertools.islice(launch_folds(table, unit, models[name], seed), 1 if name == CLGEN else None)
             answers: dict[int, DevicePrediction] = {}
             for split, _, said in hold_out_folds(table, features, splits, models[name], seed=seed, published=not paths):
@@ -71,9 +70,8 @@ def fit_head(
         embedding_id=embedding.fingerprint,
     )
     first, *_ = parts
-    folds = f"{num_folds(parts[first][0], models[first])} folds" + (
-        "" if paths else " of the suites, a quarter of CLgen's kernels"
-    )
+    folds = f"{num_folds(parts[first][0], models[first])} folds"
+    folds += "" if paths else " of the suites, a quarter of CLgen's kernels"
     head.card.update(
         model=", ".join(dict.fromkeys(models.values())),
         data=about,
@@ -113,10 +111,10 @@ def hold_out_folds(
     table: LaunchTimes, features: KernelFeatures, splits: Iterable[Split], model: Model, *, seed: int, published: bool
 ) -> Iterator[tuple[Split, TimesHead, list[DevicePrediction]]]:
     """Fit a head to each split's training launches and ask it about the others."""
-    source = "suites" if published and CLGEN not in table.suite else None
+    as_measured = published and CLGEN not in table.suite
     for train, test in splits:
         head = fit_times(table.rows(train), features.rows(train), model=model, published=published, seed=seed)
-        yield (train, test), head, head.predict(features.rows(test), table.sizes[test], source)
+        yield (train, test), head, head.predict(features.rows(test), table.sizes[test], as_measured)
 
 
 def num_folds(table: LaunchTimes, model: str) -> int:
