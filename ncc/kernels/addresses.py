@@ -261,8 +261,7 @@ class Access:
 def argument_spaces(module: Module, function: int) -> dict[int, str]:
     """Node of each argument of a kernel that points somewhere → memory, if its metadata tells."""
     header = int(module.function_start[function])
-    match = _ADDRESS_SPACES.search(module.statement_source(header))
-    if not match:
+    if not (match := _ADDRESS_SPACES.search(module.statement_source(header))):
         return {}
     numbers = [int(value) for value in re.findall(r"i32 (\d{1,9})", module.metadata_source(int(match[1])))]
     pairs = zip(module.operands(header), numbers, strict=False)
@@ -292,8 +291,7 @@ def _first_space(module: Module, node: int) -> str:
     inst = definition(module, node)
     if not inst or inst.opcode not in _POINTER_STEPS:
         return "private" if inst and inst.opcode == "alloca" else "global"
-    match = _CAST_FROM.search(inst.text)
-    return _SPACE_OF_NUMBER.get(int(match[1][:9]), "") if match else ""
+    return _SPACE_OF_NUMBER.get(int(match[1][:9]), "") if (match := _CAST_FROM.search(inst.text)) else ""
 
 
 def pointer_sources(module: Module, pointer: int) -> Iterator[int]:
@@ -346,7 +344,6 @@ def accesses_of(inst: Instruction, stride: Floats, spaces: dict[int, str]) -> li
     accesses = []
     for kind, pointer, number in accessed_by:
         distance = _add_strides(float(stride[pointer]), float(stride[offset]) * num_bytes)
-        accesses.append(
-            Access(kind, pointer, find_space(inst.module, spaces, pointer, number), num_bytes, distance, count)
-        )
+        space = find_space(inst.module, spaces, pointer, number)
+        accesses.append(Access(kind, pointer, space, num_bytes, distance, count))
     return accesses

@@ -154,8 +154,7 @@ def _critical_path_cycles(execution: Execution) -> float:
 def _recurrence(execution: Execution, loop: Loop) -> float:
     """Cycles that a trip of a loop waits for what the last one hands on."""
     certain = execution.guaranteed_runs
-    known = sorted(loop.blocks & certain.keys())
-    always = (block for block in known if (certain[block] >= certain[loop.header]).all())
+    always = (block for block in sorted(loop.blocks & certain.keys()) if (certain[block] >= certain[loop.header]).all())
     statements = [inst for block in always for inst in execution.blocks[block]]
     fused = {node for inst in statements if inst.opcode in ("fadd", "fsub") for node in inst.operands}
     body = []

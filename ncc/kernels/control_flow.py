@@ -136,12 +136,14 @@ def branch_probability(module: Module, condition: int) -> float:
     predicate, other = match.groups()
     if predicate in ("uno", "ord"):
         return _NAN if predicate == "uno" else 1 - _NAN
-    is_zero, is_constant = bool(_ZERO.fullmatch(other)), not other.startswith("%")
-    rare = {"eq", "oeq", "ueq"} if is_constant and not is_zero else set[str]()
-    rare |= {"slt", "sle", "olt", "ole", "ult", "ule"} if is_zero else {"slt", "ult"} if other == "1" else set()
-    often = {"ne", "one", "une"} if is_constant and not is_zero else set[str]()
-    often |= {"sgt", "sge", "ogt", "oge", "ugt", "uge"} if is_zero else set()
-    return _RARE if predicate in rare else 1 - _RARE if predicate in often else 0.5
+    if other.startswith("%"):
+        return 0.5
+    if _ZERO.fullmatch(other):
+        rare, often = {"lt", "le"}, {"gt", "ge"}
+    else:
+        rare, often = {"eq", "lt"} if other == "1" else {"eq"}, {"ne"}
+    relation = predicate[-2:]  # of either sign, ordered or not
+    return _RARE if relation in rare else 1 - _RARE if relation in often else 0.5
 
 
 def _conditions(module: Module, function: int) -> dict[int, int]:

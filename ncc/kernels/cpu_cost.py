@@ -24,7 +24,6 @@ CYCLE_KINDS = ("packed", "cycles", "atomic", "function", "power", "root", "whole
 them are atomic, special functions, slow ones of these, fast ones, divisions of whole numbers, and other divisions."""
 
 _ROOTS = frozenset(("sqrt", "rsqrt", "rcp", "recip", "fdividef", "divide"))
-_QUICK = ("native_", "half_")
 _POWERS = frozenset(
     ("pow", "powi", "pown", "powr", "rootn", "cbrt", "erf", "erfc", "lgamma", "tgamma", "fmod", "remainder")
 )
@@ -138,7 +137,7 @@ def _operation(inst: Instruction) -> _Operation:
     if kind in _FREE or (kind == "call" and (inst.called_function >= 0 or work in ("", "thread_query"))):
         return _NOTHING  # a function with a body is counted on its own
     if work == "special":
-        is_root = inst.builtin in _ROOTS or inst.builtin.startswith(_QUICK)
+        is_root = inst.builtin in _ROOTS or inst.builtin.startswith(("native_", "half_"))
         kind = "root" if is_root else "power" if inst.builtin in _POWERS else "function"
     elif kind == "call" or work == "atomic":
         kind = _CALLED.get(work, "quick")

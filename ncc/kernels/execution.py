@@ -30,7 +30,6 @@ _STAYS = 0.99
 _MAX_TRIPS = 2.0**40
 _SPREADS = (0.6180339887, 0.4142135623, 0.7320508075, 0.2360679774)
 """Multiples of these spread evenly between whole numbers, each beside the others."""
-_UNKNOWN = 2
 _CASTS = frozenset(("zext", "sext", "trunc", "freeze"))
 _STEPS = ("add", "sub", "shl", "lshr", "ashr", "udiv", "sdiv", "mul")
 
@@ -150,15 +149,8 @@ class Execution:
         self.inferred: dict[int, float] = {}
         self._by_header = {loop.header: loop for loop in self.nest}
         self._strided: set[int] = set()
-        self._run()
-
-    def argument_values(self, inst: Instruction) -> list[Floats]:
-        """Values of a statement's operands, of a call what it passes, (n,) float64 each."""
-        return [self._value(*pair) for pair in inst.inputs]
-
-    def _run(self) -> None:
         flow: dict[int, Floats] = defaultdict(lambda: np.zeros(len(self.unknown)))
-        first = int(self.module.function_block[self.function])
+        first = int(module.function_block[function])
         flow[first] = np.ones(len(self.unknown))
         for block in reverse_postorder(self.following, first):
             if block in self._by_header:
@@ -171,6 +163,10 @@ class Execution:
                 self._evaluate(inst)
             self._leave(block, inside, flow)
         self.inferred = {node: value for node, value in self.inferred.items() if node not in self._strided}
+
+    def argument_values(self, inst: Instruction) -> list[Floats]:
+        """Values of a statement's operands, of a call what it passes, (n,) float64 each."""
+        return [self._value(*pair) for pair in inst.inputs]
 
     def _leave(self, block: int, inside: list[Loop], flow: dict[int, Floats]) -> None:
         """Pass a block's threads on to the blocks after it; a loop's, all to its exits, once."""
@@ -325,7 +321,7 @@ class Execution:
                 if inst.opcode == "icmp" and inst.result >= 0:
                     left, right, *_ = self.argument_values(inst)
                     sign = np.sign(left - right)
-                    signs.append(np.where(np.isfinite(sign), sign, _UNKNOWN).astype(np.int8))
+                    signs.append(np.where(np.isfinite(sign), sign, 2).astype(np.int8))
         return signs
 
     @cached_property

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from ncc.ir.reader.module import Module, NodeKind
 
 _SCALAR_BYTES = {"half": 2.0, "bfloat": 2.0, "float": 4.0, "double": 8.0, "x86_fp80": 16.0, "fp128": 16.0}
-_POINTER_BYTES = 8.0
 _MAX_BYTES = 2.0**62
 _INTEGER_TYPE = re.compile(r"i(\d{1,8})")
 _GEP = re.compile(r"getelementptr (?:(?:inbounds|nusw|nuw|inrange\([^)]*\)) )*")
@@ -157,8 +156,7 @@ class Instruction:
     @cached_property
     def lanes(self) -> float:
         """Lanes of the first vector type in its text, 1 if there is none."""
-        match = _LANES.search(self.text)
-        return float(match[1]) if match else 1.0
+        return float(match[1]) if (match := _LANES.search(self.text)) else 1.0
 
     @cached_property
     def inputs(self) -> list[tuple[int, float]]:
@@ -264,7 +262,7 @@ def size_of_type(text: str) -> float:
         return min(int(match[1]) * size_of_type(match[2]), _MAX_BYTES)
     if fields := _fields_of(text):
         return min(sum(size_of_type(field) for field in fields), _MAX_BYTES)
-    return _POINTER_BYTES
+    return 8.0
 
 
 def element_type(text: str, index: int | None) -> str:

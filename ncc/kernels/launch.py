@@ -113,8 +113,7 @@ def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, fl
 
 def converted(value: float, type_: str) -> float | None:
     """A number as C passes it as a type of the IR; None if that can't hold it."""
-    whole = _WHOLE.match(type_)
-    if not whole:
+    if not (whole := _WHOLE.match(type_)):
         return value
     limit = 2.0 ** int(whole[1])
     return float(math.trunc(value)) if math.isfinite(value) and -limit / 2 <= value < limit else None

@@ -152,9 +152,10 @@ def sample_blocks(module: Module, kernel: int, launch: Launch, values: dict[int,
         tables: list[Any] = [
             np.stack(arrays, axis=1).reshape(*shape, -1) for arrays in (signs, list(trial.times.values()))
         ]
-        for position, axis in enumerate(axes):
-            axis.observe(*(np.moveaxis(table, position, 0).reshape(shape[position], -1) for table in tables))
-        refined = [axis.refine() for axis in axes]
+        refined = [
+            axis.refine(*(np.moveaxis(table, position, 0).reshape(shape[position], -1) for table in tables))
+            for position, axis in enumerate(axes)
+        ]
         if not any(refined):
             break
     if not any(axis.differs for axis in axes):
@@ -183,8 +184,8 @@ class _Axis:
         self.differs, self.is_exact, self.is_even = False, True, False
         self.flat = self.open = np.zeros(0, bool)  # by gap: nothing changes, and something may
 
-    def observe(self, signs: NDArray[np.int8], times: Floats) -> None:
-        """Take what blocks did: (k, n) signs of what they compare, and (k, m) how often they ran."""
+    def refine(self, signs: NDArray[np.int8], times: Floats) -> bool:
+        """By signs of what blocks compare, (k, n), and how often they ran, (k, m), add more; whether there are any."""
         gaps = np.diff(self.points)
         same, scale = (signs[1:] == signs[:-1]).all(axis=1), np.abs(times).max(initial=1.0)
         self.flat = same & (np.abs(np.diff(times, axis=0)) <= _EXACT * scale).all(axis=1)
@@ -201,9 +202,6 @@ class _Axis:
         is_ragged = ((~same) | (turns != 0).any(axis=1)).sum() > _MAX_CHANGES
         if len(self.points) < self.size and changes.max(initial=0) > _MAX_CHANGES and is_ragged:
             self.spread(self.most)
-
-    def refine(self) -> bool:
-        """Put more blocks between those that differ; whether there are any to try."""
         if not self.open.any() or not self.is_exact:
             return False
         self.prune()

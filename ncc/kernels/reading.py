@@ -1,9 +1,9 @@
 """Kernels of an input, read and looked up in the embedding, and found by the names that people and profilers use."""
 
-import difflib
 import os
 import re
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
 import numpy as np
 
@@ -97,27 +97,21 @@ def kernel_indices(module: Module) -> list[int]:
 def find_kernels(module: Module, name: str) -> list[int]:
     """Indices of the kernels of a name: the one of a mangled name or of template arguments, else all instances."""
     kernels = kernel_indices(module)
-    exact = [index for index in kernels if module.function_names[index] == name]
-    if exact:
+    if exact := [index for index in kernels if module.function_names[index] == name]:
         return exact[:1]
     plain, arguments = split_kernel_name(name)
     display_names = {index: demangle(module.function_names[index]) for index in kernels}
     split_names = {index: split_kernel_name(text) for index, text in display_names.items()}
-    matches = [index for index in kernels if split_names[index][0] == plain]
-    if matches:
-        matches.sort(key=lambda index: -_similarity(arguments, split_names[index][1]))
+    if matches := [index for index in kernels if split_names[index][0] == plain]:
+        matches.sort(key=lambda index: -SequenceMatcher(None, arguments, split_names[index][1]).ratio())
         return matches[:1] if arguments or "(" in name else matches
     for function, reason in module.skipped_functions:
         if function == plain:
             raise CompileError(f"{module.name}: {plain} does not compile: {reason}", (reason,))
-    nearest = sorted(kernels, key=lambda index: -_similarity(plain, split_names[index][0]))
+    nearest = sorted(kernels, key=lambda index: -SequenceMatcher(None, plain, split_names[index][0]).ratio())
     more = f" and {len(nearest) - 8} more" if len(nearest) > 8 else ""
     listed = ", ".join(display_names[index] for index in nearest[:8])
     raise UnknownNameError(f"{module.name}: no kernel named {name!r}; it has {listed}{more}")
-
-
-def _similarity(left: str, right: str) -> float:
-    return difflib.SequenceMatcher(None, left, right).ratio()
 
 
 def split_kernel_name(name: str) -> tuple[str, str]:

@@ -18,7 +18,6 @@ UPWARD: set[tuple[str, str]] = set()
 OVER_BUDGET = {
     "verbs",
     "tasks/devices",
-    "kernels",
     "system/workers",
     "system/files",
     "system/sandbox",
