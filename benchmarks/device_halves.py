@@ -19,7 +19,7 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.system.files.provenance import command_line
-from ncc.tasks.devices.train import hold_out_folds, launch_folds, own_launches
+from ncc.tasks.devices.train import held_out_answers, launch_folds, own_launches
 from ncc.tasks.gpus.specs import MEASURED
 from ncc.tasks.gpus.train import fit_gpus, program_folds, published_launches
 from ncc.verbs.predict import TimeEstimate, compare_times
@@ -33,10 +33,9 @@ def cpu_half(path: Path, device: str, seed: int) -> Floats:
     table, features = own_launches([path], load_embedding())
     column, found = table.devices.index(device), []
     splits = launch_folds(table, "family", "gp", seed)
-    for (_, test), _, answers in hold_out_folds(table, features, splits, "gp", seed=seed, published=False):
-        for row, answer in zip(test.tolist(), answers, strict=True):
-            expected, _, high = (answer.times_ms or {})[device]
-            found.append((table.log_times[row, column] - np.log(expected), np.log(high / expected)))
+    for row, answer in held_out_answers(table, features, splits, "gp", seed=seed, published=False).items():
+        expected, _, high = (answer.times_ms or {})[device]
+        found.append((table.log_times[row, column] - np.log(expected), np.log(high / expected)))
     return np.array(found)
 
 

@@ -16,9 +16,8 @@ from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.devices.features import KernelFeatures, launch_columns
 from ncc.tasks.devices.fit import Model
 from ncc.tasks.devices.head import Platform, targets_of
-from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.devices.published import CLGEN, clgen_launches, combine, suite_launches
-from ncc.tasks.devices.train import hold_out_folds, launch_folds, measure_times, summary
+from ncc.tasks.devices.train import held_out_answers, launch_folds, measure_times, summary
 from ncc_lab.figures import selective_accuracy
 
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
@@ -108,9 +107,7 @@ def _score(
     table: LaunchTimes, inputs: KernelFeatures, splits: Iterable[Split], model: Model, seed: int
 ) -> dict[str, Any]:
     """Return scores of answers about parts held out, and accuracies among the most confident answers."""
-    answers: dict[int, DevicePrediction] = {}
-    for split, _, predictions in hold_out_folds(table, inputs, splits, model, seed=seed, published=True):
-        answers |= zip(split[1].tolist(), predictions, strict=True)
+    answers = held_out_answers(table, inputs, splits, model, seed=seed, published=True)
     measured = targets_of(table.log_times)[:, 1:].max(axis=1)
     rows = np.array(sorted(answers))
     ratio, confidence = np.array([(answers[row].log_ratio, answers[row].confidence) for row in rows.tolist()]).T

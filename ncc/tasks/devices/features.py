@@ -22,7 +22,7 @@ from ncc.ir.reader.native import OPCODES
 from ncc.kernels.bounds import reached_bytes
 from ncc.kernels.cpu_cost import CYCLE_KINDS, cpu_cycles
 from ncc.kernels.execution import Execution
-from ncc.kernels.launch import Launch, Threads, argument_types, block_of, given_arguments
+from ncc.kernels.launch import Launch, Threads, argument_names, argument_types, block_of, given_arguments
 from ncc.kernels.reading import LONGEST
 from ncc.kernels.work import FEATURE_NAMES, Work, count_work
 from ncc.learning.heads.columns import scaled_distances
@@ -134,7 +134,8 @@ class KernelWork:
     def __init__(self, module: Module, function: int, launch: Launch | None = None) -> None:
         self._module, self._function, self._launch = module, function, launch
         self._statements = reachable_statements(module, function)
-        self._integers = integer_arguments(module, function)
+        pairs = zip(argument_names(module, function), argument_types(module, function), strict=True)
+        self.integer_arguments = [node for node, text in pairs if text.startswith(("i16", "i32", "i64"))]  # by node
         self._work = count_work(module, function)
         self._item_bytes = _ITEM_BYTES * max(self._work.features()[FEATURE_NAMES.index("pointer_arguments")], 1)
         self._at_sizes: dict[int, list[tuple[Work, float]]] = {}
@@ -163,7 +164,7 @@ class KernelWork:
         if self._launch is not None and not self._at_sizes:
             side = side_length(self._launch.num_threads, dimensions)
             given = given_arguments(self._module, self._function, self._launch)
-            values = dict.fromkeys(self._integers, float(round(side))) | given
+            values = dict.fromkeys(self.integer_arguments, float(round(side))) | given
             run = Execution(self._module, self._function, Threads.of_launch(self._launch), values)
             work = count_work(self._module, self._function, run)
             self._at_sizes[dimensions] = [(work, float(self._launch.num_threads))] * len(_DATA_ITEMS)
@@ -181,7 +182,8 @@ class KernelWork:
         while True:
             block = block_of(_BLOCK_THREADS, dimensions)
             threads = Threads.of_launch(Launch.of([max(int(side) // width, 1) for width in block], block, {}))
-            run = Execution(self._module, self._function, threads, dict.fromkeys(self._integers, float(int(side))))
+            values = dict.fromkeys(self.integer_arguments, float(int(side)))
+            run = Execution(self._module, self._function, threads, values)
             reached = sum(reached_bytes(run).values())
             excess = math.log(max(reached, 1) / num_bytes)
             tried.append((run, side, excess))
@@ -196,34 +198,21 @@ class KernelWork:
             side = max(side * math.exp(-excess / growth), 1.0)
 
 
-def integer_arguments(module: Module, function: int) -> list[int]:
-    """Nodes of a kernel's integer arguments, each assumed to be the side length of its data."""
-    nodes = module.operands(int(module.function_start[function]))
-    types = argument_types(module, function)
-    return [node for node, text in zip(nodes, types, strict=True) if text.startswith(("i16", "i32", "i64"))]
-
-
 def side_length(items: float, dimensions: int) -> float:
     """Side length of data items laid out in the dimensions in which a kernel asks for its index."""
     return float(items ** (1 / min(max(dimensions, 1), 3)))
 
 
-def counts_at_size(work: Floats, items: Floats) -> Floats:
-    """(n, NUM_KINDS + len(CYCLE_KINDS)) float64 log1p of a thread's work of each kind, and cycles, at (n,) items."""
-    return _interpolate(np.hsplit(work, len(_DATA_ITEMS)), items)
-
-
 def work_at_size(work: Floats, items: Floats) -> Floats:
     """(n, 4) float64 a thread's operations, costly operations, global bytes and unshared accesses at such sizes."""
-    parts = [
-        np.stack([np.log1p(np.expm1(part[:, group]).sum(axis=1)) for group in _KIND_GROUPS], axis=1)
-        for part in np.hsplit(work, len(_DATA_ITEMS))
-    ]
-    return np.expm1(_interpolate(parts, items))
+    parts = np.hsplit(work, len(_DATA_ITEMS))
+    sums = [np.log1p(np.expm1(part[:, group]).sum(axis=1)) for part in parts for group in _KIND_GROUPS]
+    return np.expm1(_at_items(np.stack(sums, axis=1), items))
 
 
-def _interpolate(parts: list[Floats], items: Floats) -> Floats:
-    small, large = parts
+def _at_items(columns: Floats, items: Floats) -> Floats:
+    """(n, k) float64 at (n,) data items of logarithms, (n, 2 * k), at the two sizes of `_DATA_ITEMS`."""
+    small, large = np.hsplit(columns, len(_DATA_ITEMS))
     low, high = np.log(_DATA_ITEMS)
     return np.clip(small + ((np.log(items) - low) / (high - low))[:, None] * (large - small), 0, 80)
 
@@ -240,7 +229,7 @@ def code_columns(features: KernelFeatures) -> Floats:
 def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
     """(n, NUM_COLUMNS) float64 of n kernels at (n, 3) bytes, work-group and global sizes, NaN if unknown."""
     transfer, group, items = complete_sizes(features, sizes).T
-    counts = counts_at_size(features.work, data_items(features, sizes))[:, :NUM_KINDS]
+    counts = _at_items(features.work, data_items(features, sizes))[:, :NUM_KINDS]
     amounts = np.expm1(counts)
     shares = amounts / np.maximum(amounts.sum(axis=1, keepdims=True), 1e-9)
     code = code_columns(features)
@@ -259,7 +248,7 @@ def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
     items = np.where(np.isfinite(sizes[:, 2]) | (features.feature("dimensions") > 0), items, 1)[:, None]
     work = work_at_size(features.work, data)
     alone = work[:, 0] + _COSTLY_WEIGHT * work[:, 1] + _BYTE_WEIGHT * work[:, 2]
-    cycles = items * np.expm1(counts_at_size(features.work, data)[:, NUM_KINDS:])
+    cycles = items * np.expm1(_at_items(features.work, data)[:, NUM_KINDS:])
     return np.column_stack([np.ones(len(data)), moved, items * work, alone, cycles])
 
 
@@ -268,7 +257,7 @@ def complete_sizes(features: KernelFeatures, sizes: Floats) -> Floats:
     transfer, group, items = sizes.T
     data = data_items(features, sizes)
     moved = np.where(np.isfinite(transfer), transfer, data * features.item_bytes)
-    launched = np.exp(_interpolate(np.hsplit(features.items, 2), data))[:, 0]
+    launched = np.exp(_at_items(features.items, data))[:, 0]
     return np.stack([moved, group, np.where(np.isfinite(items), items, launched)], axis=1)
 
 

@@ -6,6 +6,7 @@ auxiliary inputs of the LSTM); times on every device are ours.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -210,8 +211,6 @@ def _fit_trees(columns: Floats, targets: Floats, seed: int) -> Boosted:
 
 
 def _fit_lstm(columns: Floats, sequences: NDArray[np.object_], targets: Floats, seed: int) -> LSTMTimes:
-    from functools import partial
-
     from torch import nn
 
     from ncc.learning.encoder.batches import SequenceData, Sequences

@@ -133,14 +133,10 @@ class GaussianProcess:
         """How many numbers it predicts."""
         return len(self.base)
 
-    def standardize(self, columns: Floats) -> Floats:
-        """(n, k) float64 the columns that the process reads."""
-        return standardize(columns[:, COVARIANCES[self.covariance][0]], self.mean, self.scale, MAX_STANDARD)
-
     def predict(self, columns: Floats) -> Floats:
         """(n, targets) float64, ratios compressed."""
-        covariance = covariance_of(self.standardize(columns), self.points, self.covariance)
-        return np.asarray(self.base + covariance @ self.weights)
+        seen = standardize(columns[:, COVARIANCES[self.covariance][0]], self.mean, self.scale, MAX_STANDARD)
+        return np.asarray(self.base + covariance_of(seen, self.points, self.covariance) @ self.weights)
 
 
 def covariance_of(a: Floats, b: Floats, name: str = "code") -> Floats:

@@ -17,22 +17,9 @@ from ncc.kernels.host.launches import HostLaunch
 from ncc.kernels.launch import Launch, argument_names, argument_types, block_of
 from ncc.kernels.reading import Kernel
 from ncc.system.files.text import MAX_BYTES
-from ncc.tasks.devices.features import (
-    KernelFeatures,
-    KernelWork,
-    check_sizes,
-    complete_sizes,
-    integer_arguments,
-    side_length,
-)
+from ncc.tasks.devices.features import KernelFeatures, KernelWork, check_sizes, complete_sizes, side_length
 from ncc.tasks.devices.head import TimesHead
-from ncc.tasks.devices.prediction import (
-    SIZES,
-    DeviceCurve,
-    DevicePrediction,
-    Explanation,
-    LineContribution,
-)
+from ncc.tasks.devices.prediction import SIZES, DeviceCurve, DevicePrediction, Explanation, LineContribution
 
 _MAX_WORK = 2**19
 """Statements that are described, once for each line: about a minute and a half of work."""
@@ -122,7 +109,7 @@ class Question:
             assumed["global_size"] = items
         elif self.transfer is None:
             assumed["transfer_bytes"] = moved
-        if integer_arguments(self.kernel.module, self.kernel.function):
+        if self.work.integer_arguments:
             dimensions = int(self.features.feature("dimensions")[0])
             assumed["integer_arguments"] = float(round(side_length(items, dimensions)))
         return assumed
@@ -196,7 +183,7 @@ class Question:
         block = block_of(self.head.wgsize if math.isnan(group) else group, dimensions)
         side = round(side_length(items, dimensions))
         names = argument_names(self.kernel.module, self.kernel.function)
-        integers = [names[node] for node in integer_arguments(self.kernel.module, self.kernel.function)]
+        integers = [names[node] for node in self.work.integer_arguments]
         launch = Launch.of([math.ceil(side / width) for width in block], block, dict.fromkeys(integers, float(side)))
         pointers = _pointers(self.kernel)
         buffers = dict.fromkeys(pointers, moved / 2 / max(len(pointers), 1))

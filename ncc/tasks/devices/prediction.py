@@ -400,7 +400,7 @@ def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> 
 @naming_extras()
 def _draw_curve(curve: DeviceCurve, axes: "Axes") -> None:
     """Draw a curve with its interval, crossovers and what training saw."""
-    from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
+    from matplotlib.ticker import FixedLocator, LogLocator
 
     sizes = curve.transfer_bytes
     axes.fill_between(sizes, curve.low, curve.high, color=_GPU, alpha=0.15, linewidth=0, label="80% interval")
@@ -409,8 +409,7 @@ def _draw_curve(curve: DeviceCurve, axes: "Axes") -> None:
     axes.plot(sizes, decided, color=_GPU, linewidth=2, label="expected, decided")
     axes.axhline(1, color=_INK, linewidth=0.8)
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xlim(sizes[0], sizes[-1])
+    axes.set(yscale="log", xlim=(sizes[0], sizes[-1]))
     bottom, top = min(axes.get_ylim()[0], 0.5), max(axes.get_ylim()[1], 2)
     axes.set_ylim(bottom, top)
     for index, size in enumerate(curve.crossovers):
@@ -425,8 +424,7 @@ def _draw_curve(curve: DeviceCurve, axes: "Axes") -> None:
     axes.xaxis.set_major_formatter(lambda size, _: format_bytes(size))
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if top / bottom < 1e4 else (1,)))
     axes.yaxis.set_major_formatter("{x:g}×")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_locator(NullLocator())
+    axes.minorticks_off()
     group = "" if curve.wgsize is None else f", work-groups of {curve.wgsize:g}"
     title = escape_control(f"{demangle(curve.kernel)} on {curve.platform}{group}", lines=False)
     axes.set_title(title, loc="left", fontsize=11, color=_INK, parse_math=False)

@@ -133,9 +133,8 @@ def _compiled_features(archive: Path, embedding: Embedding) -> dict[str, KernelF
     for name, text in iter_members(archive, ".cl"):
         with suppress(NccError):
             ir = compile_source(text, CompileOptions(language="opencl", is_strict=True)).ir
-            described[PurePosixPath(name).stem] = _features(
-                read_module(ir, abstraction=embedding.abstraction), embedding
-            )
+            module = read_module(ir, abstraction=embedding.abstraction)
+            described[PurePosixPath(name).stem] = _features(module, embedding)
     return described
 
 

@@ -53,9 +53,7 @@ def fit_head(
         for unit in units:
             title = f"by {unit}" if paths else f"{name} by {'application' if unit == 'family' else unit}"
             splits = itertools.islice(launch_folds(table, unit, models[name], seed), 1 if name == CLGEN else None)
-            answers: dict[int, DevicePrediction] = {}
-            for split, _, said in hold_out_folds(table, features, splits, models[name], seed=seed, published=not paths):
-                answers |= zip(split[1].tolist(), said, strict=True)
+            answers = held_out_answers(table, features, splits, models[name], seed=seed, published=not paths)
             scores[title] = measure_times(table, answers)
             if progress:
                 progress(f"{title}: {summary(scores[title])}")
@@ -107,14 +105,15 @@ def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
     return table, KernelFeatures.joined([known[row] for row in rows])
 
 
-def hold_out_folds(
+def held_out_answers(
     table: LaunchTimes, features: KernelFeatures, splits: Iterable[Split], model: Model, *, seed: int, published: bool
-) -> Iterator[tuple[Split, TimesHead, list[DevicePrediction]]]:
-    """Fit a head to each split's training launches and ask it about the others."""
-    as_measured = published and CLGEN not in table.suite
+) -> dict[int, DevicePrediction]:
+    """Fit a head to each split's training launches, and ask it about the others: answers by row."""
+    as_measured, answers = published and CLGEN not in table.suite, dict[int, DevicePrediction]()
     for train, test in splits:
         head = fit_times(table.rows(train), features.rows(train), model=model, published=published, seed=seed)
-        yield (train, test), head, head.predict(features.rows(test), table.sizes[test], as_measured)
+        answers |= zip(test.tolist(), head.predict(features.rows(test), table.sizes[test], as_measured), strict=True)
+    return answers
 
 
 def num_folds(table: LaunchTimes, model: str) -> int:
