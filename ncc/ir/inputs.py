@@ -22,7 +22,7 @@ from ncc.system.files.reading import STDIN, InputFile, read_input, read_stream, 
 # ruff: noqa: PTH110, PTH112, PTH113, PTH207
 
 
-_EXTENSIONS = IR_EXTENSIONS | SOURCE_EXTENSIONS
+_ENDS = tuple(sorted(IR_EXTENSIONS | SOURCE_EXTENSIONS))
 _DEVICE_CODE = rb"__global__|hip/hip_runtime\.h"
 _MAX_NAMES = 3
 """Modules of an archive in a message."""
@@ -51,9 +51,9 @@ def _find(argument: str, kernels: bool) -> list[Input]:
     if argument == STDIN:
         return [Input(argument)]
     if os.path.isdir(path):
-        paths = sorted(Path(parent) / name for parent, _, names in os.walk(path) for name in names)
-        paths = [file for file in paths if file.suffix in _EXTENSIONS and (not kernels or _may_hold_kernels(file))]
-        kinds = "kernels" if kernels else f"code: {' '.join(sorted(_EXTENSIONS))}"
+        files = (Path(parent) / name for parent, _, names in os.walk(path) for name in names if name.endswith(_ENDS))
+        paths = [file for file in sorted(files) if file.suffix and (not kernels or _may_hold_kernels(file))]
+        kinds = "kernels" if kernels else f"code: {' '.join(_ENDS)}"
         nothing = Input(argument, f"{argument}: no file in this folder holds {kinds}")
         return [item for file in paths for item in _modules(str(file), str(path))] or [nothing]
     if os.path.exists(split_member(argument)[0]):  # a pipe is a file; a device is refused when it is read
