@@ -1,17 +1,21 @@
 """``ncc explore``: a code base to look at, as a page on this machine or as a folder of files."""
 
+import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated
 
-from ncc.errors import InputError
+from ncc.errors import InputError, OutputError
 from ncc.ir.frontend.options import CompileOptions
 from ncc.system.files.summaries import Summary
+from ncc.system.files.writing import folder_lock
 from ncc.verbs.types import Answer, Words, command
 
 _MAX_PORT = 65_535
+_PREFIX = "ncc-explore-"
 
 
 @command(is_brief=True)
@@ -58,7 +62,9 @@ def explore_command(
         if len(inputs) == 1 and (Path(inputs[0]) / "index.json").is_file():
             opened = load_index(inputs[0])
         else:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ncc-explore-"))
+            _remove_leftovers()
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX))
+            stack.enter_context(folder_lock(Path(folder)))  # as long as it is locked, it is in use
             opened = index(inputs, folder, options=options, jobs=jobs, progress=progress)
         below = None if root is None else str(root.resolve())
         explorer = Explorer(opened, inputs, options or CompileOptions(), card, below)
@@ -68,3 +74,12 @@ def explore_command(
         else:
             text = [export(explorer, output, progress)]
     return Answer(text=text, failures=[reason.partition("\n")[0] for reason in reasons])
+
+
+def _remove_leftovers() -> None:
+    """Remove the indexes of runs that were killed; one that has just been made, and not yet locked, is empty."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError, OutputError):
+            if folder.lstat().st_uid == os.getuid() and any(folder.iterdir()):
+                with folder_lock(folder, wait_s=0):
+                    shutil.rmtree(folder)
