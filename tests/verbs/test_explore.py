@@ -82,6 +82,17 @@ def test_commands_print_the_same_facts(code, tmp_path):
     assert (tmp_path / "graph.svg").read_text().startswith("<svg ")
 
 
+def test_very_many_functions_are_compared_after_the_page_opened(code, tmp_path, monkeypatch):
+    run_here("explore", "code", "-o", "pages")
+    monkeypatch.setattr("ncc.verbs.explore.facts._MAX_COMPARED", 1)
+    run_here("explore", "code", "-o", "more")
+    table, later = data_in(tmp_path / "pages", "table"), data_in(tmp_path / "more", "table")
+    compared = data_in(tmp_path / "more", "compared")
+    assert (table["later"], later["later"], compared.keys()) == ([], ["compared"], {"nearest", "copies"})
+    assert not (tmp_path / "pages" / "compared.js").exists()
+    assert later["columns"] | compared == table["columns"]
+
+
 def test_nothing_that_is_there_is_replaced(code, tmp_path):
     check_message(run_here("explore", "code", "-o", "code").err, "code", "not empty")
     assert sorted(path.name for path in code.iterdir()) == ["again.c", "dot.c", "saxpy.cl"]
@@ -172,7 +183,7 @@ def test_the_page_is_served_until_it_is_ended(served):
     with urllib.request.urlopen(address) as answer:
         assert b"<!doctype html>" in answer.read()
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    for name in ("table.js", "functions/0.js"):
+    for name in ("table.js", "functions/0.js", "compared.js"):
         with urllib.request.urlopen(address + name) as answer:
             assert answer.read().startswith(b'receive("')
     for path in (
@@ -203,6 +214,32 @@ def test_a_port_in_use_is_an_error_and_nothing_is_left(code, tmp_path, monkeypat
     assert finished.code == 2
     check_message(finished.err, "port", "can't be used", "--port")
     assert not [*(tmp_path / "temporary").glob("ncc-explore-*")]
+
+
+def test_what_a_killed_run_leaves_is_removed_by_the_next(code, tmp_path, monkeypatch):
+    """But not the index of one that still runs, an empty folder, which may be new, or what a link leads to."""
+    temporary = tmp_path / "temporary"
+    for folder in ("ncc-explore-new", "other", "other/inside"):
+        (temporary / folder).mkdir(parents=True)
+    (temporary / "ncc-explore-link").symlink_to(temporary / "other")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    before, processes, folders = {*temporary.iterdir()}, [], []
+    try:
+        for _ in range(3):
+            processes.append(start("explore", "code", "--no-open", stdout=-1, stderr=-1))
+            assert b"http" in processes[-1].stdout.readline()
+            folders.append({*temporary.iterdir()} - before.union(*folders))
+            if len(processes) == 1:
+                processes[0].kill()
+                processes[0].wait()
+                assert folders[0] <= {*temporary.iterdir()}
+        assert {*temporary.iterdir()} == before | folders[1] | folders[2]
+        assert [len(made) for made in folders] == [1, 1, 1]
+        assert all(any(folder.iterdir()) for folder in folders[1] | folders[2])
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
 
 
 def test_a_forged_index_is_an_error_or_text(code, tmp_path):

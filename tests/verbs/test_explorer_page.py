@@ -102,6 +102,24 @@ def test_copies_are_listed(opened: Any) -> None:
     until(browser, "current && placeOf(current.number) !== placeOf(listed[0]) || current?.number === listed[1]")
 
 
+def test_columns_that_take_a_while_come_later(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ncc.verbs.explore.facts._MAX_COMPARED", 1)
+    assert run_here("explore", ROOT / "datasets" / "samples", "-o", tmp_path / "pages").code == 0
+    page, compared = tmp_path / "pages" / "index.html", tmp_path / "pages" / "compared.js"
+    compared.rename(tmp_path / "kept.js")
+    browser.get(page.as_uri() + "#function=0&sort=nearest")
+    until(browser, "byId('functions').title.includes(\"can't be read\") && current")
+    heading = "[...document.querySelectorAll('#functions [role=columnheader]')].map(one => one.dataset.sort)"
+    assert browser.execute_script(f"return {heading}") == ["name", "place", "statements", "speedup"]
+    (tmp_path / "kept.js").rename(compared)
+    browser.refresh()
+    until(browser, f"{heading}.includes('nearest') && current")
+    assert browser.execute_script("return columns.nearest[listed[0]] === Math.min(...columns.nearest)")
+    assert browser.execute_script(f"return {heading}")[:4] == ["name", "place", "statements", "nearest"]
+    assert browser.execute_script("return document.querySelectorAll('#functions .heading').length") == 1
+    browser.get_log("browser")
+
+
 def test_selection_is_linked_and_has_an_address(opened: Any) -> None:
     browser = opened
     choose(browser, "matmul")

@@ -113,6 +113,7 @@ function cell(/** @type {string} */ name, /** @type {number} */ number) {
   return name === "copies" && !value ? "" : String(value ?? "");
 }
 function startTable() {
+  functions.box.querySelector(".heading")?.remove();
   const heading = make("div", "", functions.box, "heading");
   functions.inner.before(heading);
   heading.setAttribute("role", "row");
@@ -370,6 +371,17 @@ function listen() {
   });
   addEventListener("hashchange", follow);
 }
+/** Add columns that take a while: those that compare very many functions with each other. */
+async function addColumns(/** @type {string} */ name) {
+  Object.assign(columns, await load(name));
+  const { scrollTop } = functions.box;
+  startTable();
+  list();
+  functions.box.scrollTop = scrollTop;
+  if (!current) return;
+  byId("notes").replaceChildren();
+  showFacts();
+}
 async function start() {
   readColors();
   table = await load("table");
@@ -396,6 +408,7 @@ async function start() {
   list();
   if (asked.function < 0 && table.shown >= 0) go({ function: table.shown });
   else show(asked.function);
+  for (const name of table.later ?? []) addColumns(name).catch(error => { byId("functions").title = error.message; });
 }
 start().catch(error => {
   byId("listed").textContent = `This page can't be read: ${error.message}; it needs a browser of 2023 or newer`;

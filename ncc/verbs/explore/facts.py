@@ -31,7 +31,7 @@ from ncc.verbs.embed import build_graph
 from ncc.verbs.predict import predict_device, predict_gpu
 
 _MAX_COMPARED = 10_000
-"""Functions that are all compared with each other before the page opens, in two seconds; twice as many take eight."""
+"""Functions that are all compared with each other before the page opens, in a second; twice as many take four."""
 _MAX_KERNEL_FILES = 100
 """Files of kernels that are predicted before the page opens, a tenth of a second each."""
 _MAX_LINES, _MAX_NEAREST = 20_000, 13
@@ -43,15 +43,7 @@ _BLOCK, _GRIDS = 256, (16, 256, 4096, 65536)
 
 
 class Explorer:
-    """The facts of an index.
-
-    Args:
-        index: The index.
-        inputs: The folder of an index, or what the index was made of just now, so that its folders are the user's.
-        options: How its files are compiled again.
-        gpu: Card whose roofline is drawn.
-        root: Folder that the user trusts.
-    """
+    """The facts of an index, or of inputs that were indexed just now, whose folders are the user's; root is trusted."""
 
     def __init__(
         self, index: Index, inputs: Sequence[str], options: CompileOptions, gpu: GpuSpec | None, root: str | None
@@ -68,6 +60,7 @@ class Explorer:
     def table(self) -> dict[str, Any]:
         """Return the columns of the table, a row for each function in the order of the index."""
         index, numbers = self.index, self.index.store.functions
+        is_compared_later = len(index) > _MAX_COMPARED
         functions = [index.store.function(row) for row in range(len(index))]
         places = [function.source or index.store.file_of(row).path for row, function in enumerate(functions)]
         files = {place: number for number, place in enumerate(dict.fromkeys(places))}
@@ -80,13 +73,8 @@ class Explorer:
             "x": points[:, 0].tolist(),
             "y": points[:, 1].tolist(),
         }
-        if 1 < len(index) <= _MAX_COMPARED:
-            similarities, rows = index.store.nearest(index.vectors.astype(np.float32), 2)
-            others = np.where(rows[:, 0] == np.arange(len(rows)), similarities[:, -1], similarities[:, 0])
-            columns["nearest"] = np.minimum(others, 1).astype(np.float64).round(3).tolist()
-            with suppress(InputError):  # too many pairs are alike
-                if any(copies := self._copies()):
-                    columns["copies"] = copies
+        if not is_compared_later:
+            columns |= self.compared()
         if speedups := dict(self._speedups()):
             columns["speedup"] = [speedups.get(row) for row in range(len(index))]
         return {
@@ -94,22 +82,31 @@ class Explorer:
             "about": f"{len(index):,} functions in {len(index.store.files):,} files, {index.pooling} vectors",
             "files": [_shown_path(place) for place in files],
             "columns": columns,
+            "later": ["compared"] if is_compared_later else [],
             "commands": _commands({"copies": [*self._search, "--duplicates"]}),
         }
 
-    def _copies(self) -> list[int]:
-        """Number of the group of copies that each function is in, from 1; 0 for none."""
-        group = np.zeros(len(self.index), np.int64)
-        for number, (rows, _) in enumerate(self.index.duplicates().rows, 1):
-            group[rows] = number
-        return group.tolist()
+    def compared(self) -> dict[str, Sequence[Any]]:
+        """Return the columns that compare each function with all others."""
+        if len(self.index) < 2:
+            return {}
+        similarities = np.minimum(self.index.store.largest_similarities(), 1)
+        columns: dict[str, Sequence[Any]] = {"nearest": similarities.astype(np.float64).round(3).tolist()}
+        with suppress(InputError):  # too many pairs are alike
+            copies = np.zeros(len(self.index), np.int64)
+            for number, (rows, _) in enumerate(self.index.duplicates().rows, 1):
+                copies[rows] = number
+            if copies.any():
+                columns["copies"] = copies.tolist()
+        return columns
 
     def _speedups(self) -> Iterator[tuple[int, list[float]]]:
         """Row of each kernel, with how much faster a GPU is: low end, expected, high end."""
         files = [n for n, file in enumerate(self.index.store.files) if Path(file.path).suffix in (".cl", ".cu")]
         for number in files[:_MAX_KERNEL_FILES]:
             with suppress(NccError, ValueError):  # the function's view says why
-                names = {self.index.store.function(row).name: row for row in self._rows(number)}
+                rows = range(*self.first_row[number : number + 2])
+                names = {self.index.store.function(row).name: row for row in rows}
                 for name, prediction in self._predictions(number).items():
                     curve = prediction.curve([_COMPARED_BYTES, 2 * _COMPARED_BYTES])
                     if name in names:
@@ -117,11 +114,7 @@ class Explorer:
                         yield names[name], _digits(ends)
 
     def function(self, row: int) -> dict[str, Any]:
-        """Return all that is shown of a function; where something fails, the reason is a note.
-
-        Raises:
-            InputError: The row is unknown.
-        """
+        """Return all that is shown of a function; where something fails, the reason is a note."""
         if not 0 <= row < len(self.index):
             raise InputError(f"there is no function {row}; expected 0 to {len(self.index) - 1}")
         number = int(self.index.store.functions["file"][row])
@@ -149,9 +142,6 @@ class Explorer:
             with _noting(notes):
                 data["roofline"] = self._roofline(self._file(number), function.function, self.gpu)
         return data | {"notes": list(map(escape_control, notes)), "commands": _commands(commands)}
-
-    def _rows(self, number: int) -> range:
-        return range(*self.first_row[number : number + 2])
 
     def _nearest(self, row: int) -> list[tuple[int, float, float | None]]:
         """Row, similarity and copy rate of the functions nearest to one."""

@@ -54,11 +54,12 @@ def export(explorer: Explorer, folder: Path, progress: Callable[[str], None] | N
                     progress(f"{row + 1:,} of {num_functions:,} functions")
             table = explorer.table()
             size += (folder / "table.js").write_bytes(_script("table", table))
+            for name in table["later"]:
+                size += (folder / f"{name}.js").write_bytes(_script(name, explorer.compared()))
         except OSError as error:
             raise OutputError(f"{folder}: can't be written: {error.strerror or error}") from error
-        write_output(
-            folder / "index.html", page := explorer_page(table["title"], {}).encode("utf-8", "backslashreplace")
-        )
+        page = explorer_page(table["title"], {}).encode("utf-8", "backslashreplace")
+        write_output(folder / "index.html", page)
     return Summary(
         verdict=f"{num_functions:,} functions",
         interval=format_bytes(size + len(page), 1000),
@@ -98,13 +99,17 @@ class _Server(ThreadingHTTPServer):
             "table.js": (_SCRIPT, _script("table", table)),
         }
         super().__init__(("127.0.0.1", port), _Handler)
-        self.explorer, self.lock = explorer, threading.Lock()
+        self.explorer, self.lock, self.comparing = explorer, threading.Lock(), threading.Lock()
         self.hosts = [f"{name}:{self.server_address[1]}" for name in ("127.0.0.1", "localhost")]
         self.path = f"/{os.urandom(24).hex()}/"
         self.pages = {self.path + name: page for name, page in pages.items()}
 
     def content(self, path: str) -> tuple[str, bytes]:
         """Return the type and content of a path; no content for one that there isn't."""
+        if path == f"{self.path}compared.js":
+            with self.comparing:  # for a minute, in which functions are still answered
+                if path not in self.pages:
+                    self.pages[path] = _SCRIPT, _script("compared", self.explorer.compared())
         match = re.fullmatch(re.escape(self.path) + r"functions/(\d{1,9})\.js", path, re.A)
         if not match or int(match[1]) >= len(self.explorer.index):
             return self.pages.get(path, ("", b""))
