@@ -237,13 +237,11 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def run_ranks(environment):
-    """Runs a script for each rank, with the rank as its first argument, and returns what each has saved, if any."""
+    """Runs a script for each rank, by the arguments of `run_rank`, and returns what each has saved."""
 
-    def run(script: Path, world: int, folder: Path, *arguments: str) -> list[dict]:
+    def run(script: Path, world: int, folder: Path) -> list[dict]:
         logs = [folder / f"rank{rank}.txt" for rank in range(world)]
-        processes = [
-            start_prepared((script, rank, *arguments, folder), log, environment) for rank, log in enumerate(logs)
-        ]
+        processes = [start_prepared((script, rank, world, folder), log, environment) for rank, log in enumerate(logs)]
         try:
             for process in processes:
                 process.join(240)
@@ -252,7 +250,6 @@ def run_ranks(environment):
                 process.kill()
         messages = "\n".join(log.read_text() for log in logs if log.exists())
         assert [process.exitcode for process in processes] == [0] * world, messages[-3000:]
-        saved = [folder / f"rank{rank}.pt" for rank in range(world)]
-        return [torch.load(path, weights_only=True) for path in saved if path.exists()]
+        return [torch.load(folder / f"rank{rank}.pt", weights_only=True) for rank in range(world)]
 
     return run

@@ -1,12 +1,6 @@
-"""A training by contrast on one of two ranks, or alone: what it ends with, and one loss with its gradient.
+"""A training by contrast on one of two ranks, or alone: what it ends with, and one loss with its gradient."""
 
-Arguments: the rank, the number of ranks, and a folder where they meet and leave their results.
-"""
-
-import os
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,7 +8,8 @@ import torch
 from ncc.learning.encoder.batches import Sequences
 from ncc.learning.encoder.config import EncoderConfig, EncoderTraining
 from ncc.learning.encoder.contrastive import contrastive_loss, fit_contrastive
-from ncc.learning.training.ranks import process_group, rank_and_world, sum_over_ranks
+from ncc.learning.training.ranks import rank_and_world, sum_over_ranks
+from tests.support.ranks import run_rank
 
 
 class WithoutDropout(EncoderTraining):
@@ -67,8 +62,4 @@ def run() -> dict:
 
 
 if __name__ == "__main__":
-    rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    torch.set_num_threads(1)
-    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
-    with process_group("cpu", f"file://{folder / 'meeting'}?rank={rank}&world_size={world}"):
-        torch.save(run(), folder / f"rank{rank}.pt")
+    run_rank(lambda *_: run())

@@ -1,19 +1,13 @@
-"""Small skip-grams for the test of data-parallel training: each rank writes what it ended with.
+"""Small skip-grams for the test of data-parallel training: each rank writes what it ended with."""
 
-Arguments: the rank, how many there are, and a folder for the results.
-"""
-
-import os
-import sys
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
-import torch
 
 from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.skipgram import SkipGramResult, train_skipgram
-from ncc.learning.training.ranks import process_group
+from tests.support.ranks import run_rank
 
 WORDS = tuple(f"<%ID> = op{i % 6} i{8 << i % 5} <%ID>" for i in range(30))
 CASES = {
@@ -39,18 +33,11 @@ def run(case: str) -> SkipGramResult:
         return train_skipgram(*pairs(), WORDS, CASES[case])
 
 
-def save(result: SkipGramResult, path: Path) -> None:
-    """Writes all that a training gave."""
-    np.savez(path, **vars(result))
+def run_all(rank: int, _world: int, folder: Path) -> None:
+    """Trains all cases, and writes all that each gives."""
+    for case in CASES:
+        np.savez(folder / f"{case}.rank{rank}.npz", **vars(run(case)))
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
-    with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size={world}") as device:
-        assert device == "cpu"
-        for case in CASES:
-            save(run(case), folder / f"{case}.rank{rank}.npz")
-    threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").glob("*")]  # none but on Linux
-    assert not any("gloo" in name for name in threads), threads  # those that are left abort the process at its end
+    run_rank(run_all)

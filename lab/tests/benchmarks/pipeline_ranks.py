@@ -1,13 +1,6 @@
-"""Small trainings of a network in two stages: each rank writes what its whole model ended with.
+"""Small trainings of a network in two stages: each rank writes what its whole model ended with."""
 
-Arguments: the rank, and a folder where the two meet and leave their results.
-"""
-
-import os
-import sys
-import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -16,7 +9,8 @@ from torch import nn
 from benchmarks.pipeline.program_stages import split_network
 from benchmarks.pipeline.schedule import train_in_stages
 from benchmarks.pipeline.stage import PipelineStatistics
-from tests.rooms import EncoderNetwork, TrainingConfig, process_group, program_encoder, program_head
+from tests.rooms import EncoderNetwork, TrainingConfig, program_encoder, program_head
+from tests.support.ranks import run_rank
 
 WORDS, DIM, BUCKETS, CLASSES, HIDDEN = 11, 4, 7, 3, 5
 NUMBER = 8 + 8 + 3
@@ -103,12 +97,4 @@ def all_cases(rank: int) -> dict[str, dict]:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    warnings.simplefilter("error", FutureWarning)
-    rank, folder = int(sys.argv[1]), Path(sys.argv[2])
-    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2"}
-    with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size=2"):
-        cases = all_cases(rank)
-    torch.save(cases, folder / f"rank{rank}.pt")
-    threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").glob("*")]  # none but on Linux
-    assert not any("gloo" in name for name in threads), threads  # those that are left abort the process at its end
+    run_rank(lambda rank, *_: all_cases(rank))

@@ -28,7 +28,7 @@ def test_more_ranks_than_gpus_are_refused(monkeypatch):
 @pytest.fixture(scope="module", params=[2, pytest.param(4, marks=pytest.mark.full)])
 def ranks(run_ranks, tmp_path_factory, request) -> Path:
     folder = tmp_path_factory.mktemp("ranks")
-    run_ranks(SCRIPT, request.param, folder, request.param)
+    run_ranks(SCRIPT, request.param, folder)
     return folder
 
 

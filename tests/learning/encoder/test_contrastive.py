@@ -45,7 +45,7 @@ def test_the_loss_is_that_of_its_definition():
 
 def test_two_ranks_have_the_loss_gradient_and_weights_of_one(run_ranks, tmp_path):
     alone = SAMPLE["run"]()
-    for found in run_ranks(SCRIPT, 2, tmp_path, "2"):
+    for found in run_ranks(SCRIPT, 2, tmp_path):
         torch.testing.assert_close(found["loss"], alone["loss"], rtol=1e-12, atol=0)
         torch.testing.assert_close(found["gradient"], alone["gradient"], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(found["losses"], alone["losses"], rtol=1e-5)

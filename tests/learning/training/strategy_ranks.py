@@ -1,14 +1,13 @@
 """Small trainings by every strategy and compression: each rank writes what its models ended with.
 
-Arguments: the rank, the number of ranks, and a folder where they meet and leave their results; under torchrun the
-folder and the names of trainings, in each of which the last rank is killed once.
+Arguments under torchrun, instead of those of `run_rank`: the folder and the names of trainings, in each of which the
+last rank is killed once.
 """
 
 import io
 import os
 import signal
 import sys
-import warnings
 from pathlib import Path
 from unittest import mock
 
@@ -30,6 +29,7 @@ from tests.rooms import (
     share_files,
     train,
 )
+from tests.support.ranks import run_rank
 
 EXACT: dict[str, dict] = {
     "mirrored": {},
@@ -301,18 +301,17 @@ def killed_once(folder: Path, names: list[str]) -> None:
                 torch.save({"resumed": resumed, "undisturbed": undisturbed}, folder / f"{name}.pt")
 
 
+def work(rank: int, world: int, folder: Path) -> dict[str, dict]:
+    """What a rank comes to, and, of two, what it is told."""
+    cases = all_cases(rank, world, folder)
+    told = {"refused": refused(rank), "files": files(rank, folder)} if world == 2 else {}
+    torch.save(told, folder / f"told{rank}.pt")
+    return cases
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    warnings.simplefilter("error", FutureWarning)
     if "TORCHELASTIC_RESTART_COUNT" in os.environ:
         killed_once(Path(sys.argv[1]), sys.argv[2:])
         sys.exit()
-    rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world)}
-    with process_group(init_method=f"file://{folder}/meeting?rank={rank}&world_size={world}"):
-        cases = all_cases(rank, world, folder)
-        told = {"refused": refused(rank), "files": files(rank, folder)} if world == 2 else {}
-    torch.save(told, folder / f"told{rank}.pt")
-    torch.save(cases, folder / f"rank{rank}.pt")
-    threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").glob("*")]  # none but on Linux
-    assert not any("gloo" in name for name in threads), threads  # those that are left abort the process at its end
+    run_rank(work)

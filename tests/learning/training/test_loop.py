@@ -105,21 +105,6 @@ def test_on_a_gpu_losses_are_near_and_times_are_those_of_its_queue():
 RANKS = runpy.run_path(str(Path(__file__).parent / "strategy_ranks.py"))
 
 
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory) -> dict[str, dict]:
-    """What one process comes to, stopped and not."""
-    return RANKS["stopped_cases"](tmp_path_factory.mktemp("stopped"))
-
-
-@pytest.mark.parametrize("name", RANKS["STOPPED"])
-@pytest.mark.parametrize("kind", ["dense", "rows"])
-def test_one_process_that_was_stopped_ends_with_the_same_bytes(cases, kind, name):
-    undisturbed, resumed = cases[f"{kind}, {name}"].values()
-    for part in ("model", "losses", "checkpoint"):
-        assert RANKS["is_same"](resumed[part], undisturbed[part]), part
-    assert resumed["statistics"]["steps"] == 6
-
-
 def _stopped(path: Path, stop_at: int = 9, **options) -> None:
     with pytest.raises(RANKS["StoppedError"]):
         RANKS["result"](RANKS["network"](), RANKS["Samples"](stop_at=stop_at), path, **options)

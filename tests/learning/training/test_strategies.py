@@ -30,13 +30,13 @@ def folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def two(run_ranks, folder) -> list[dict]:
     """What each of two ranks came to."""
-    return run_ranks(SCRIPT, 2, folder, "2")
+    return run_ranks(SCRIPT, 2, folder)
 
 
 @pytest.fixture(scope="module")
 def four(run_ranks, tmp_path_factory) -> list[dict]:
     """What each of four ranks came to."""
-    return run_ranks(SCRIPT, 4, tmp_path_factory.mktemp("four"), "4")
+    return run_ranks(SCRIPT, 4, tmp_path_factory.mktemp("four"))
 
 
 @pytest.fixture(scope="module", params=["two", pytest.param("four", marks=pytest.mark.full)])
