@@ -22,6 +22,7 @@ from tests.contract.cases import (
     IR,
     NOT_TYPED,
     PER_INPUT,
+    SOURCES,
     Case,
     api_answer,
     command_line,
@@ -357,6 +358,24 @@ def test_the_version_is_told():
 
 
 # ---- the verbs that are not about single inputs
+
+
+def test_an_index_is_made_searched_and_told(bad_files, tmp_path):
+    (tmp_path / "code").mkdir()
+    shutil.copy(SOURCES / "dot.c", tmp_path / "code")
+    shutil.copy(bad_files / "broken.cpp", tmp_path / "code")
+    made = run_here("index", tmp_path / "code", "-o", tmp_path / "index", "--json")
+    index = ncc.load_index(tmp_path / "index")
+    (row,) = made.rows
+    assert (made.code, row["num_functions"], list(row["failures"])) == (1, 2, [str(tmp_path / "code" / "broken.cpp")])
+    check_message(next(iter(row["failures"].values())), "broken.cpp", ":1:")
+    found = run_here("search", tmp_path / "index", SOURCES / "dot.c", "--json")
+    assert found.code == 0
+    for row, expected in zip(found.rows, index.search(SOURCES / "dot.c"), strict=True):
+        matches = [(match["function"], match["similarity"]) for match in row["matches"]]
+        assert matches == [(match.function, pytest.approx(match.similarity)) for match in expected]
+    assert run_here("search", tmp_path / "none", SOURCES / "dot.c").code == 1
+    assert run_here("search", tmp_path / "index").code == 2
 
 
 def test_the_machine_and_its_data_are_told(tmp_path, monkeypatch):

@@ -61,11 +61,10 @@ def xfg_edges(graph: XFG) -> Counter[Edge]:
     )
 
 
-def named_edges(graph: XFG, edges: Counter[Edge] | None = None) -> Counter[tuple[str, str, int, str]]:
-    """Edges, by default all, with nodes and kind by name: two readings of one program have the same."""
-    found = xfg_edges(graph) if edges is None else edges
+def named_edges(graph: XFG) -> Counter[tuple[str, str, int, str]]:
+    """Edges with nodes and kind by name: two readings of one program have the same."""
     label, named = graph.node_label, Counter[tuple[str, str, int, str]]()
-    for (source, target, statement, kind), times in found.items():
+    for (source, target, statement, kind), times in xfg_edges(graph).items():
         named[label(source), label(target), statement, kind.name.lower()] += times
     return named
 

@@ -68,7 +68,7 @@ def test_what_can_not_be_read_is_named_and_the_rest_counted(tmp_path):
     check_message(message, path, ":1:")
 
 
-# ---- tasks# ---- tasks
+# ---- tasks
 
 
 def test_classifiers_are_measured_and_compared(tiny: Tiny, tmp_path):

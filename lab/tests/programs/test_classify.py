@@ -1,14 +1,15 @@
-"""The whole comparison of classifiers on a small set: scores, learning curves, and what is told apart."""
+"""Classifiers compared on a small set and at levels that they have not seen: scores, curves, what is told apart."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lab.tests.rooms import all_classifiers, class_terms, count_controls, frozen_methods, label_of, ngrams
-from ncc.errors import InputError
+from lab.tests.rooms import all_classifiers, class_terms, count_controls, frozen_methods, label_of, measure_head, ngrams
+from ncc.errors import AssetError, InputError
 from ncc_lab import Method, Subset, classification, compare, evaluate_classification, majority
-from tests.rooms import find_labelled_files, load_embedding, split_samples
+from tests.rooms import CompileOptions, find_labelled_files, fit_classifier, load_embedding, split_samples
 from tests.support.classifiers import SMALL
 from tests.support.refuses import refuses
 
@@ -96,3 +97,30 @@ def test_vectors_as_they_are_learn_by_a_linear_model(classes, samples, cache):
     }
     found = compare(classification(samples, (4,)), methods, ["grouped/4"])
     assert all(found.value(method.name, "accuracy") >= 0.5 for method in methods)
+
+
+def test_a_head_is_measured_at_a_level_that_it_has_not_seen(samples, classes, cache):
+    embedding = load_embedding()
+    head = fit_classifier(samples, embedding, SMALL)
+    assert head
+    refitted = replace(head, card=head.card | {"training": head.card["programs"]})
+    files = find_labelled_files(classes)
+    variants = [CompileOptions(optimization=level) for level in ("-O1", "-O3")]
+    scores = measure_head(head, embedding, files, variants, cache=cache).scores
+    assert scores.level.tolist() == ["usual", "-O1", "-O3"]
+    assert (scores.baseline_accuracy == scores.accuracy[0]).all()
+    accuracy = head.card["test_accuracy"]
+    assert scores.accuracy[:2].round(4).tolist() == [accuracy["all levels together"], accuracy["-O1"]]
+    assert scores.accuracy[2] >= 0.6
+    assert (scores.num_samples == head.card["test"]).all()
+    for row in scores.itertuples():
+        low, high = row.interval
+        assert low <= row.accuracy <= high
+    for measured, of_files, error, noun in (
+        (head, replace(files, classes=("a", "b")), AssetError, "classes"),
+        (replace(head, embedding_id="another"), files, AssetError, "embedding"),
+        (refitted, files, AssetError, "all programs"),
+        (replace(head, card={}), files, InputError, "how many programs"),
+    ):
+        with refuses(error, noun):
+            measure_head(measured, embedding, of_files, variants, cache=cache)

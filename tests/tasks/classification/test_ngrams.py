@@ -177,16 +177,3 @@ def test_a_class_that_training_lacks_is_never_chosen(embedding, known):
     assert (chosen[train] == label[train]).all()
     assert (chosen < known).all()
     assert not model.weights[:, known].any()
-
-
-def test_weights_are_rounded_to_a_byte():
-    rng = np.random.default_rng(3)
-    weights = rng.normal(size=(4, 50)) * [[1e-6], [1], [100], [0]]
-    bias = rng.normal(size=4)
-    model = NgramModel.rounded(weights, bias, np.ones(50, np.float32))
-    assert (model.weights.shape, model.weights.dtype) == ((50, 4), np.dtype(np.int8))
-    assert np.abs(model.weights).max(axis=0).tolist() == [127, 127, 127, 0]
-    assert model.scale.dtype == model.bias.dtype == np.float32
-    assert (np.abs(model.weights.T * model.scale[:, None] - weights) <= model.scale[:, None] * 0.501).all()
-    assert model.bias == pytest.approx(bias, rel=1e-6)
-    assert np.isfinite(model.scale).all()
