@@ -122,6 +122,16 @@ def test_a_verdict_has_a_color_on_a_terminal_unless_that_is_refused(environment,
     assert re.sub(r"\x1b\[\d+m", "", shown) == run_here(*words).out
 
 
+def test_the_lstm_that_ships_belongs_to_the_platform():
+    times = set()
+    for platform in ("amd", "nvidia"):
+        for head in ([], ["--head", "lstm"]):
+            row = run_here("predict-device", KERNELS, "--transfer", "16MB", "--platform", platform, *head, "--json").row
+            assert row["platform"] == platform
+            times.add(str(row["times_ms"]))
+    assert len(times) == 4
+
+
 # ---- classes
 
 
