@@ -185,7 +185,7 @@ class _Axis:
         self.flat = self.open = np.zeros(0, bool)  # by gap: nothing changes, and something may
 
     def refine(self, signs: NDArray[np.int8], times: Floats) -> bool:
-        """By signs of what blocks compare, (k, n), and how often they ran, (k, m), add more; whether there are any."""
+        """Add blocks between those that differ in signs, (k, n), of comparisons or in runs, (k, m); whether it did."""
         gaps = np.diff(self.points)
         same, scale = (signs[1:] == signs[:-1]).all(axis=1), np.abs(times).max(initial=1.0)
         self.flat = same & (np.abs(np.diff(times, axis=0)) <= _EXACT * scale).all(axis=1)
