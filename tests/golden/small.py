@@ -1,18 +1,10 @@
-"""Small inputs of every trainer: programs, and invented tables of times."""
+"""Small inputs of trainers: programs, and invented times of kernels."""
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 CLASSES = {"bits": "^&|^", "sums": "+-*/"}
-GPU_KERNEL = """
-__global__ void work(int n, const float *x, float *y) {{
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  float sum = 0;
-  for (int k = 0; k < {times}; k++) sum = sum * x[i] + k;
-  if (i < n) y[i] = sum;
-}}
-"""
 
 
 def write_programs(folder: Path, number: int = 10) -> Path:
@@ -36,18 +28,6 @@ def write_times(path: Path, kernels: Sequence[Path], sizes: Sequence[int] = (1 <
             for device, start, rate in (("little", 0.01, 1e6), ("big", 0.5, 3e7)):
                 time = start + (1 + number % 5) * size / rate
                 rows.append(f"{kernel},{name},{device},{size},64,{8 * size},{time:.6g},family{number % 4}")
-    path.write_text("\n".join(rows) + "\n")
-    return path
-
-
-def write_launches(folder: Path) -> Path:
-    """Writes four CUDA programs and invented times of their launches."""
-    folder.mkdir(parents=True)
-    rows = ["kernel,grid,block,time_ms,source,arguments,program_arguments"]
-    for number, times in enumerate((8, 64, 512, 4096)):
-        (folder / f"p{number}.cu").write_text(GPU_KERNEL.format(times=times))
-        rows += [f"work,{grid},256,{1e-6 * times * grid},p{number}.cu,n={256 * grid}," for grid in (1024, 8192, 65536)]
-    path = folder / "own.csv"
     path.write_text("\n".join(rows) + "\n")
     return path
 

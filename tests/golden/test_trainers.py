@@ -10,6 +10,7 @@ import pytest
 from tests.golden import small
 from tests.golden.cases import FEW_KERNELS, IR, MODULES, ROOT
 from tests.support.goldens import Goldens, comparable
+from tests.support.tiny import write_launches
 from tests.support.verbs import run_here, start
 
 NO_BFLOAT16 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
@@ -90,6 +91,6 @@ def test_a_device_head(model: str, kernels: list[Path], checked: Any, tmp_path: 
 
 @pytest.mark.full
 def test_a_gpu_head(checked: Any, tmp_path: Path) -> None:
-    table = small.write_launches(tmp_path / "launches")
+    table = write_launches(tmp_path / "launches" / "own.csv", program_arguments="")
     asked = ["predict-gpu", table.parent / "p2.cu", ROOT / "datasets/gpu/saxpy.cu", "--grid", "8192", "--block", "256"]
     checked("gpu", ["train", "gpu", table, "--gpu", "A100"], [*asked, "--head"])

@@ -84,7 +84,7 @@ class Tiny:
         """Writes all inputs, then trains all models."""
         self._write_programs()
         self._write_kernels()
-        self._write_cuda()
+        write_launches(self.launches)
         for name in TRAINED:
             self.train(name, self.folder / name)
         ncc.index(self.programs, self.index, embedding=self.embedding, pooling="mean")
@@ -149,16 +149,6 @@ class Tiny:
             (self.kernels / f"k{number}.cl").write_text((STRAIGHT, BRANCHING)[number % 2].format(number))
         write_table(self.times, list(device_times()))
 
-    def _write_cuda(self) -> None:
-        self.launches.parent.mkdir()
-        rows = []
-        for number, times in enumerate(CUDA_TIMES):
-            (self.launches.parent / f"p{number}.cu").write_text(CUDA.format(times))
-            for grid in (1024, 8192, 65536):
-                launch = {"kernel": "work", "grid": grid, "block": 256, "time_ms": 1e-6 * times * grid}
-                rows.append({**launch, "source": f"p{number}.cu", "arguments": f"n={256 * grid}"})
-        write_table(self.launches, rows)
-
 
 TRAINED = (
     "corpus",
@@ -197,6 +187,19 @@ def write_table(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
         table = csv.DictWriter(file, list(rows[0]))
         table.writeheader()
         table.writerows(rows)
+
+
+def write_launches(path: Path, **more: str) -> Path:
+    """Writes four CUDA programs, and beside them a table of invented times of their launches, with more columns."""
+    path.parent.mkdir(parents=True)
+    rows = []
+    for number, times in enumerate(CUDA_TIMES):
+        path.with_name(f"p{number}.cu").write_text(CUDA.format(times))
+        for grid in (1024, 8192, 65536):
+            launch = {"kernel": "work", "grid": grid, "block": 256, "time_ms": 1e-6 * times * grid}
+            rows.append({**launch, "source": f"p{number}.cu", "arguments": f"n={256 * grid}", **more})
+    write_table(path, rows)
+    return path
 
 
 def tiny_world(shared: Path) -> Tiny:
