@@ -189,7 +189,7 @@ def write_table(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
         table.writerows(rows)
 
 
-def write_launches(path: Path, **more: str) -> Path:
+def write_launches(path: Path, **more: object) -> Path:
     """Writes four CUDA programs, and beside them a table of invented times of their launches, with more columns."""
     path.parent.mkdir(parents=True)
     rows = []
