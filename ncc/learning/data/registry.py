@@ -8,12 +8,12 @@ import functools
 import hashlib
 import logging
 import os
+import sys
 import tomllib
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
-import platformdirs
 from msgspec import convert
 
 from ncc.errors import DataError, InputError
@@ -138,7 +138,8 @@ def extracted(name: str, filename: str, folder: Folder = None) -> Path:
 def cache_folder() -> Path:
     """Return the folder that ncc may write to; it need not exist yet."""
     chosen = os.environ.get("NCC_CACHE")
-    return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("ncc")
+    usual = "~/Library/Caches" if sys.platform == "darwin" else os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(chosen or f"{usual}/ncc").expanduser()
 
 
 def data_folder(folder: Folder = None) -> Path:

@@ -22,7 +22,7 @@ from ncc.ir.reader.module import Module
 from ncc.kernels.addresses import thread_strides
 from ncc.kernels.control_flow import divergent_blocks, loops_around
 from ncc.learning.encoder.network_numpy import Ensemble
-from ncc.learning.heads.files import DISTINCT, ModelFormat, check_shapes
+from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored, check_shapes
 from ncc.system.files.hub import Shareable
 
 LOOP_WEIGHT = 10.0
@@ -99,7 +99,7 @@ def divergent_share(module: Module, function: int | None = None) -> float:
 class LSTMHead(_Head):
     """An ensemble of networks that read a kernel's statements and give log speedups at all factors but the first."""
 
-    ensemble: Ensemble
+    ensemble: Annotated[Ensemble, Stored("f2")]
     embedding_id: str
 
     def __post_init__(self) -> None:

@@ -152,7 +152,7 @@ def covariance_of(a: Floats, b: Floats, name: str = "code") -> Floats:
 class LSTMTimes:
     """LSTMs that read a kernel's statements, beside sizes and a thread's work at the launch."""
 
-    ensemble: Ensemble  # the networks; their outputs are the targets, ratios compressed
+    ensemble: Annotated[Ensemble, Stored("f2")]  # the networks; their outputs are the targets, ratios compressed
     # (len(LAUNCH),) float64 of those columns in training; scale 0 if constant
     mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]
     scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
