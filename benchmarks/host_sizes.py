@@ -7,8 +7,9 @@
 With a head of another machine, such as that of ``ncc train devmap benchmarks/results/pocl.parquet -o pocl``, this one's
 devices are named: ``--head pocl --device basic pthread``.
 
-57 textbook kernels are in benchmarks/sources/textbook, three are from Debian's sources, which apt-get fetches. They and
-their sizes were chosen before any of them was measured, and none of them is among those that `ncc calibrate` measures.
+57 textbook kernels are in benchmarks/sources/textbook, three are from Debian 12's sources, which apt-get fetches where
+a line deb-src names them. They and their sizes were chosen before any of them was measured, and none of them is among
+those that `ncc calibrate` measures.
 The truth is the same launch with the sizes, arguments and buffers of the host code on both devices of the head, in turn
 and many times, copies included: the shortest time of each counts. Where the shortest times of the rounds' thirds
 disagree about the faster device, or differ by less than 5%, the truth is a tie: such launches count as decided or not,
@@ -53,7 +54,6 @@ DEBIAN = (
     ("starpu", "1.3.10+dfsg-2", "socl/examples/matmul/matmul.c", "#define CODE"),
 )
 """Package, version, host code, and what its string of OpenCL C follows."""
-_MIRROR = "deb-src http://deb.debian.org/debian bookworm main\n"
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _MIN_ROUNDS, _MAX_ROUNDS, _SECONDS = 9, 60, 2.0
 _TIE = math.log(1.05)
@@ -62,25 +62,13 @@ _TIE = math.log(1.05)
 def fetch_debian(folder: Path) -> list[Path]:
     """Fetch the packages' sources into a folder unless they are there; write strings of OpenCL C beside their hosts."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "sources.list").write_text(_MIRROR)
-    for part in ("lists/partial", "archives/partial"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-    options = {
-        "Dir::Etc::sourcelist": folder / "sources.list",
-        "Dir::Etc::sourceparts": "/dev/null",
-        "Dir::State::lists": folder / "lists",
-        "Dir::Cache": folder,
-        "APT::Sandbox::User": "root",
-    }
-    flags = [f"-o{key}={value}" for key, value in options.items()]
     files = []
     for package, version, host, before in DEBIAN:
         upstream = version.rpartition("-")[0]
         source = folder / f"{package}-{upstream}"
         if not source.is_dir():
-            fetch = ["apt-get", "-qq", *flags, "source", "--tar-only", "--download-only", f"{package}={version}"]
-            for command in (["apt-get", "-qq", *flags, "update"], fetch):
-                subprocess.run(command, check=True, cwd=folder)
+            fetch = ["apt-get", "-qq", "source", "--tar-only", "--download-only", f"{package}={version}"]
+            subprocess.run(fetch, check=True, cwd=folder)
             with tarfile.open(folder / f"{package}_{upstream}.orig.tar.gz") as archive:
                 top = archive.next()
                 assert top is not None
@@ -200,8 +188,9 @@ def ask(path: Path, head: Any, devices: tuple[str, ...]) -> Iterator[Row]:
         answer = answers[name]
         decided = host is not None and answer.verdict != "undecided"
         low, high = np.log(answer.interval).tolist()
+        host_lines = tuple(line.replace(f"{path.parent}/", "") for line in answer.host)
         row = Row(
-            path.name, name, answer.host, decided, answer.device, answer.confidence, answer.familiar,
+            path.name, name, host_lines, decided, answer.device, answer.confidence, answer.familiar,
             answer.log_ratio, low, high, {key: value[0] for key, value in (answer.times_ms or {}).items()}, {},
         )  # fmt: skip
         if host is not None and host.values.keys() | host.buffers.keys() >= set(range(len(types))):
