@@ -6,7 +6,6 @@ from contextlib import contextmanager
 _EXTRAS = {
     **dict.fromkeys(("gensim", "scipy", "sklearn", "torch"), "train"),
     **dict.fromkeys(("pandas", "pyarrow"), "tables"),
-    "matplotlib": "plot",
     "huggingface_hub": "hub",
     "torch_geometric": "pyg",
 }

@@ -28,6 +28,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("embed", TREE, "-o", "x.npz"),
         ("graph", TREE, "-o", "x.html"),
         ("predict-device", SAXPY, "--transfer", "1MB", "--explain"),
+        ("predict-device", SAXPY, "--plot", "x.svg"),
         ("predict-coarsening", SAXPY),
         ("predict-coarsening", SAXPY, "--head", "lstm"),
         ("predict-gpu", SAXPY, *LAUNCH, "--explain"),
@@ -50,7 +51,6 @@ def test_answers_need_no_extra(arguments, tmp_path, monkeypatch):
     ("arguments", "package", "extra"),
     [
         (("embed", TREE, "-o", "x.parquet"), "pyarrow", "tables"),
-        (("predict-device", SAXPY, "--plot", "x.svg"), "matplotlib", "plot"),
         (("train", "devmap", "-o", "x"), "scipy", "train"),
         (("classify", TREE, "--head", "org/name"), "huggingface_hub", "hub"),
         (("train", "encoder", TREE, "-o", "x"), "scipy", "train"),
@@ -66,14 +66,11 @@ def test_a_command_names_the_extra_that_it_needs(arguments, package, extra, tmp_
 
 
 def test_functions_name_the_extra_that_they_need(tmp_path, monkeypatch):
-    answer, *_ = ncc.predict_device(SAXPY)
     modules, graph = [ncc.embed(TREE)], ncc.build_graph(TREE)
     for package in EXTRA:
         for name in [name for name in sys.modules if name.partition(".")[0] == package]:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, package, None)
-    with refuses(ncc.MissingExtraError, "matplotlib", "ncc-ir[plot]"):
-        answer.curve().plot(tmp_path / "x.svg")
     with refuses(ncc.MissingExtraError, "pyarrow", "ncc-ir[tables]"):
         ncc.save_vectors(modules, "function", tmp_path / "x.parquet")
     with refuses(ncc.MissingExtraError, "torch_geometric", "ncc-ir[pyg]"):

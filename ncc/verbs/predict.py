@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ncc.errors import InputError
 from ncc.ir.frontend.options import CompileOptions
-from ncc.system.files.writing import check_writable
+from ncc.system.files.writing import check_writable, write_output
 from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, command, show_results, verb
 
 if TYPE_CHECKING:
@@ -227,7 +227,6 @@ def _middle(low: float, high: float) -> tuple[float, float]:
 
 def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
     from ncc.ir.inputs import find_inputs
-    from ncc.system.files.pages import check_plot_path
     from ncc.tasks.devices.features import check_sizes
     from ncc.tasks.gpus.specs import find_spec
 
@@ -236,7 +235,9 @@ def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
         find_spec(options["gpu"])
     options["head"] = _head_beside(options["gpu"], options["head"], options["platform"])
     if options["plot"] is not None:
-        check_writable(check_plot_path(options["plot"]))
+        if options["plot"].suffix != ".svg":
+            raise InputError(f"{options['plot']}: extension {options['plot'].suffix!r} is not .svg")
+        check_writable(options["plot"])
         if len(find_inputs(inputs)) != 1:
             raise InputError("--plot takes one input")
 
@@ -261,13 +262,13 @@ def predict_device_command(
     ncc predict-device kernel.cl --transfer 16MB --gpu 'RTX 3080' --head mine
 
     Args:
-        plot: Plot the speedup over data size (.png, .svg or .pdf).
+        plot: Plot the speedup over data size (.svg).
         explain: Show which source lines drove the answer.
     """
-    from ncc.tasks.devices.prediction import plot_curves
+    from ncc.tasks.devices.prediction import draw_curves
 
     if plot:
-        plot_curves([result.curve() for result in results], plot)
+        write_output(plot, draw_curves([result.curve() for result in results]).encode())
     rows, summaries = [], []
     for result in results:
         row, summary = result.to_dict(), result.summary()

@@ -64,8 +64,6 @@ READERS: Mapping[tuple[tuple[object, ...], str], Callable[[Path], object]] = {
     (MODULES["graph"], ".html"): lambda path: path.read_text().startswith("<!doctype html>"),
     (DRAWN, ".svg"): lambda path: ElementTree.parse(path).getroot().tag.endswith("svg"),
     (PLOT, ".svg"): lambda path: ElementTree.parse(path).getroot().tag.endswith("svg"),
-    (PLOT, ".png"): lambda path: path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n"),
-    (PLOT, ".pdf"): lambda path: path.read_bytes().startswith(b"%PDF-"),
 }
 
 # ---- every ending, read by others

@@ -78,7 +78,7 @@ def test_import_ncc_imports_nothing_heavy():
         # kernels' loops are found with networkx, which takes none of the others along
         (["predict-device", "--json", SAXPY], {"networkx"}),
         (["predict-device", "--transfer", "1e6", "--explain", SAXPY], {"networkx"}),
-        (["predict-device", SAXPY, "--plot", "a.svg"], {"networkx", "matplotlib"}),
+        (["predict-device", SAXPY, "--plot", "a.svg"], {"networkx"}),
     ],
 )
 def test_commands_import_nothing_heavy(arguments, loaded, tmp_path, monkeypatch):

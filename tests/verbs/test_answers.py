@@ -61,8 +61,8 @@ def test_statements_are_reasons_where_lines_are_not_known():
 
 def test_a_kernel_that_is_broken_is_not_drawn(tmp_path):
     (tmp_path / "a.cl").write_text("__kernel void f() { x = 1; }\n")
-    finished = run_here("predict-device", tmp_path / "a.cl", "--plot", tmp_path / "a.png", "--explain")
-    assert (finished.code, finished.out, (tmp_path / "a.png").exists()) == (1, "", False)
+    finished = run_here("predict-device", tmp_path / "a.cl", "--plot", tmp_path / "a.svg", "--explain")
+    assert (finished.code, finished.out, (tmp_path / "a.svg").exists()) == (1, "", False)
     check_message(finished.err, "a.cl:1:21")
 
 

@@ -1,25 +1,18 @@
-"""HTML pages from the templates in ``ncc/templates``, tables for notebooks, and plots; all inserted text is escaped."""
+"""HTML pages from the templates in ``ncc/templates``, and tables for notebooks; all inserted text is escaped."""
 
 import base64
 import hashlib
 import json
-import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ncc.errors import InputError
 from ncc.system.files.text import escape_control, escape_html
-from ncc.system.files.writing import write_output
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from matplotlib.figure import Figure
-
-_PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
 def render_page(template: str, *, package: str = "ncc", **values: object) -> str:
@@ -72,18 +65,3 @@ def _environment(package: str) -> "Environment":
         keep_trailing_newline=True,
         finalize=lambda value: value if isinstance(value, Markup) else escape_control(value),
     )
-
-
-def check_plot_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a plot; `InputError` if its extension is not one of .png, .svg and .pdf."""
-    path = Path(path)
-    if path.suffix not in _PLOT_FORMATS:
-        raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(_PLOT_FORMATS)}")
-    return path
-
-
-def save_plot(figure: "Figure", path: Path) -> None:
-    """Write a figure in the format of its path's extension."""
-    buffer = BytesIO()
-    figure.savefig(buffer, format=path.suffix[1:])
-    write_output(path, buffer.getvalue())

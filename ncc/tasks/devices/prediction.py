@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncc.arrays import Bools, Floats
-from ncc.errors import InputError, naming_extras
-from ncc.system.files.pages import check_plot_path, save_plot
+from ncc.errors import InputError
+from ncc.system.files.pages import render_page
 from ncc.system.files.summaries import Summarized, Summary, format_ratio, format_unknown
 from ncc.system.files.text import (
     align_columns,
@@ -25,8 +24,6 @@ from ncc.system.files.text import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from ncc.tasks.devices.predict import Question
 
 MACHINES = {
@@ -38,7 +35,8 @@ SIZES = np.geomspace(2.0**10, 2.0**32, 89)
 """Bytes moved that stand for all sizes."""
 _MAX_REASONS = 8
 _MIN_EFFECT = 1.05
-_GPU, _CPU, _INK = "#0072B2", "#D55E00", "#222222"
+_LEFT, _RIGHT, _HEIGHT, _MAX_TICKS = 60, 624, 240, 8
+"""Frame of a curve in pixels, and numbers along an axis."""
 _STATEMENT = re.compile(r"(?:.* = )?(?:(?:tail|musttail|notail) )?(\w+)(?:.*@([\w.$]+)\()?")
 _OPCODES = {
     "memory read": "load", "memory write": "store", "comparison": "icmp fcmp", "branch": "br switch",
@@ -306,19 +304,9 @@ class DeviceCurve(Summarized):
             details=[("sizes", "" if self.is_same else sizes)],
         )
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: "Axes | None" = None) -> None:
-        """Draw the curve into a file (.png, .svg or .pdf) or into axes of matplotlib.
-
-        Raises:
-            InputError: Neither or both are given, or the extension is none of these.
-            OutputError: The file can't be written.
-        """
-        if (path is None) == (axes is None):
-            raise InputError("plot takes a path or axes, one of them")
-        if axes is not None:
-            _draw_curve(self, axes)
-        elif path is not None:
-            plot_curves([self], path)
+    def to_svg(self) -> str:
+        """Draw the curve as SVG text, with its interval, its crossovers and the sizes beyond those of training."""
+        return draw_curves([self])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -385,52 +373,43 @@ class Explanation(Summarized):
         )
 
 
-@naming_extras()
-def plot_curves(curves: Sequence[DeviceCurve], path: str | os.PathLike[str]) -> None:
-    """Draw the curves of a file's kernels one above the other into a .png, .svg or .pdf."""
-    path = check_plot_path(path)
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 4.2 * len(curves)), dpi=150, facecolor="white", layout="constrained")
-    for row, curve in enumerate(curves, 1):
-        _draw_curve(curve, figure.add_subplot(len(curves), 1, row))
-    save_plot(figure, path)
+def draw_curves(curves: Sequence[DeviceCurve]) -> str:
+    """Draw the curves of a file's kernels one above the other as SVG text."""
+    return render_page("curves.svg.j2", curves=list(map(_draw_curve, curves)), left=_LEFT, right=_RIGHT, height=_HEIGHT)
 
 
-@naming_extras()
-def _draw_curve(curve: DeviceCurve, axes: "Axes") -> None:
-    """Draw a curve with its interval, crossovers and what training saw."""
-    from matplotlib.ticker import FixedLocator, LogLocator
-
+def _draw_curve(curve: DeviceCurve) -> dict[str, Any]:
+    """Place a curve on logarithmic axes: ticks, and paths in pixels, which go down."""
     sizes = curve.transfer_bytes
-    axes.fill_between(sizes, curve.low, curve.high, color=_GPU, alpha=0.15, linewidth=0, label="80% interval")
-    decided = np.where(curve.is_decided, curve.speedup_gpu_over_cpu, np.nan)
-    axes.plot(sizes, curve.speedup_gpu_over_cpu, ":", color=_GPU, linewidth=2, label="expected, undecided")
-    axes.plot(sizes, decided, color=_GPU, linewidth=2, label="expected, decided")
-    axes.axhline(1, color=_INK, linewidth=0.8)
-    axes.set_xscale("log", base=2)
-    axes.set(yscale="log", xlim=(sizes[0], sizes[-1]))
-    bottom, top = min(axes.get_ylim()[0], 0.5), max(axes.get_ylim()[1], 2)
-    axes.set_ylim(bottom, top)
-    for index, size in enumerate(curve.crossovers):
-        axes.axvline(size, color=_CPU, linestyle="--", linewidth=1)
-        offset = 4, 6 + 11 * (index % 4)
-        axes.annotate(format_bytes(size), (size, 1), offset, textcoords="offset points", color=_CPU, fontsize=9)
-    for edge, outside in ((curve.seen[0], (sizes[0], curve.seen[0])), (curve.seen[1], (curve.seen[1], sizes[-1]))):
-        if sizes[0] < edge < sizes[-1]:
-            axes.axvspan(*outside, color="#888888", alpha=0.1, linewidth=0)
-    few = FixedLocator(np.geomspace(sizes[0], sizes[-1], 3).tolist())
-    axes.xaxis.set_major_locator(LogLocator(2, numticks=8) if sizes[-1] > 16 * sizes[0] else few)
-    axes.xaxis.set_major_formatter(lambda size, _: format_bytes(size))
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if top / bottom < 1e4 else (1,)))
-    axes.yaxis.set_major_formatter("{x:g}×")
-    axes.minorticks_off()
+    smallest, largest = sizes[[0, -1]].tolist()
+    bottom, top = min(float(curve.low.min()), 0.5), max(float(curve.high.max()), 2.0)
+
+    def x(size: Any) -> Any:
+        return np.round(_LEFT + (_RIGHT - _LEFT) * np.log(size / smallest) / math.log(largest / smallest), 1)
+
+    def y(ratio: Any) -> Any:
+        return np.round(_HEIGHT * (1 - np.log(ratio / bottom) / math.log(top / bottom)), 1)
+
+    def line(mask: Any, ratio: Floats) -> list[str]:
+        return [f"{one} {other}" for one, other in zip(x(sizes[mask]), y(ratio[mask]), strict=True)]
+
+    ranges = [(sizes >= low) & (sizes <= high) for _, low, high in curve.decided_ranges]
     group = "" if curve.wgsize is None else f", work-groups of {curve.wgsize:g}"
-    title = escape_control(f"{demangle(curve.kernel)} on {curve.platform}{group}", lines=False)
-    axes.set_title(title, loc="left", fontsize=11, color=_INK, parse_math=False)
-    axes.set_xlabel("bytes moved between host and device (grey: beyond what training saw)")
-    axes.set_ylabel("CPU time / GPU time")
-    axes.text(0.995, 0.97, "GPU faster", transform=axes.transAxes, ha="right", va="top", color=_GPU, fontsize=9)
-    axes.text(0.995, 0.03, "CPU faster", transform=axes.transAxes, ha="right", va="bottom", color=_CPU, fontsize=9)
-    axes.legend(loc="upper left", frameon=False, fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
+    return {
+        "title": escape_control(f"{demangle(curve.kernel)} on {curve.platform}{group}", lines=False),
+        "columns": [(x(size), format_bytes(size)) for size in _powers(2, smallest, largest)],
+        "rows": [(y(ratio), f"{ratio:g}×") for ratio in _powers(10, bottom, top)],
+        "unseen": [(x(low), x(high)) for low, high in ((smallest, min(curve.seen[0], largest)),
+                   (max(curve.seen[1], smallest), largest)) if low < high],
+        "interval": "L".join([*line(slice(None), curve.high), *reversed(line(slice(None), curve.low))]),
+        "expected": "L".join(line(slice(None), curve.speedup_gpu_over_cpu)),
+        "decided": ["L".join(line(mask, curve.speedup_gpu_over_cpu)) for mask in ranges],
+        "even": y(1.0),
+        "crossovers": [(x(size), format_bytes(size)) for size in curve.crossovers],
+    }  # fmt: skip
+
+
+def _powers(base: float, low: float, high: float) -> list[float]:
+    """Powers of a base between two numbers, evenly spaced and about eight at most."""
+    first, last = math.ceil(math.log(low, base) - 1e-9), math.floor(math.log(high, base) + 1e-9)
+    return [base**power for power in range(first, last + 1, max(1, -(-(last - first + 1) // _MAX_TICKS)))]

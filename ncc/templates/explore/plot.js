@@ -1,4 +1,4 @@
-// A kernel's plots as SVG: its speedup over sizes, and its launches under a card's roofline.
+// A kernel's launches under a card's roofline, as SVG.
 
 const SVG = "http://www.w3.org/2000/svg", WIDE = 640, HIGH = 300;
 const EDGES = { left: 60, right: 16, top: 14, bottom: 40 };
@@ -62,31 +62,6 @@ function powers(/** @type {number} */ base, /** @type {number} */ from, /** @typ
   const step = Math.max(1, Math.ceil((last - first + 1) / most)), found = [];
   for (let power = first; power <= last; power += step) found.push(base ** power);
   return found;
-}
-
-/** The speedup of a kernel over the bytes that it moves, with its 80% interval. */
-function plotSpeedup(/** @type {any} */ kernel, /** @type {string} */ name) {
-  const { sizes, speedup, low, high, devices, seen, crossovers } = kernel;
-  const from = Math.min(0.5, ...low), to = Math.max(2, ...high), smallest = sizes[0], largest = sizes.at(-1);
-  const { svg, x, y, line } = startPlot(
-    `Speedup of ${name} over data moved: ${Number(speedup[0].toPrecision(2))} at ${amount(smallest, "B")}, ${Number(speedup.at(-1).toPrecision(2))} at ${amount(largest, "B")}`,
-    { from: smallest, to: largest, title: "bytes moved between host and device (grey: beyond what training saw)",
-      ticks: powers(2, smallest, largest, 8).map(size => [size, amount(size, "B")]) },
-    { from, to, title: `${devices[0]} time / ${devices[1]} time`, ticks: powers(10, from, to).map(ratio => [ratio, `${ratio < 1 ? Number(ratio.toPrecision(1)) : ratio}×`]) },
-  );
-  for (const [start, end] of [[smallest, seen[0]], [seen[1], largest]]) {
-    if (start < end) shape("rect", svg, { x: x(start), y: EDGES.top, width: x(end) - x(start), height: HIGH - EDGES.top - EDGES.bottom, fill: colors.dim, "fill-opacity": 0.12 });
-  }
-  shape("path", svg, { d: `M${line(sizes, high).join("L")}L${line(sizes, low).reverse().join("L")}Z`, fill: colors.gpu, "fill-opacity": 0.18 });
-  shape("path", svg, { d: `M${line(sizes, speedup).join("L")}`, fill: "none", stroke: colors.gpu, "stroke-width": 2 });
-  shape("path", svg, { d: `M${EDGES.left} ${y(1)}H${WIDE - EDGES.right}`, stroke: colors.ink });
-  crossovers.forEach((/** @type {number} */ size, /** @type {number} */ i) => {
-    shape("path", svg, { d: `M${x(size)} ${EDGES.top}V${HIGH - EDGES.bottom}`, stroke: colors.cpu, "stroke-dasharray": "4 3" });
-    shape("text", svg, { x: x(size) + 4, y: y(1) - 6 - 12 * (i % 3), fill: colors.cpu, "font-size": 11 }, amount(size, "B"));
-  });
-  shape("text", svg, { x: WIDE - EDGES.right - 4, y: EDGES.top + 12, "text-anchor": "end", fill: colors.gpu, "font-size": 12 }, `${devices[1]} faster`);
-  shape("text", svg, { x: WIDE - EDGES.right - 4, y: HIGH - EDGES.bottom - 6, "text-anchor": "end", fill: colors.cpu, "font-size": 12 }, `${devices[0]} faster`);
-  return svg;
 }
 
 /** Launches of a kernel under the roofline of a card. */

@@ -300,13 +300,14 @@ function showKernel() {
   make("h3", "Kernel: CPU or GPU?", place);
   make("pre", kernel.answer, place);
   make("p", `Statements and lines are shaded by how far they move the answer, blue towards ${kernel.devices[1]}, orange towards ${kernel.devices[0]}.`, place, "about");
-  addPlot(plotSpeedup(kernel, current.name), "speedup.svg", commands.kernel);
+  const speedup = new DOMParser().parseFromString(kernel.curve, "image/svg+xml").documentElement;
+  addPlot(document.importNode(speedup, true), "speedup.svg", commands.kernel);
   if (!roofline) return;
   make("h3", `Under the roofline of ${roofline.gpu}`, place);
   make("pre", roofline.answer, place);
   addPlot(plotRoofline(roofline, current.name), "roofline.svg", commands.roofline);
 }
-function addPlot(/** @type {SVGElement} */ svg, /** @type {string} */ name, /** @type {string} */ command) {
+function addPlot(/** @type {Element} */ svg, /** @type {string} */ name, /** @type {string} */ command) {
   const place = byId("kernel"), bar = make("div", "", place, "bar");
   bar.before(svg);
   makeButton("SVG", bar, () => save(name, new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" })));

@@ -171,7 +171,6 @@ class Explorer:
     def _kernel(self, number: int, name: str, graph: dict[str, Any]) -> dict[str, Any]:
         """The speedup of a kernel over sizes, and by how much each row of its graph moves the answer."""
         prediction = self._predictions(number)[name]
-        curve = prediction.curve()
         effects: dict[int | str, float] = {}
         for line in prediction.explain().lines:
             for key in [line.line] if line.line else line.statements:
@@ -180,12 +179,7 @@ class Explorer:
         return {
             "answer": str(prediction),
             "devices": prediction.devices,
-            "sizes": _digits(curve.transfer_bytes),
-            "speedup": _digits(curve.speedup_gpu_over_cpu),
-            "low": _digits(curve.low),
-            "high": _digits(curve.high),
-            "seen": _digits(np.array(curve.seen)),
-            "crossovers": _digits(np.array(curve.crossovers)),
+            "curve": prediction.curve().to_svg(),
             "effect": [
                 round(effects.get(line, effects.get(texts[text], 0.0)), 3) if text >= 0 else 0
                 for line, text in zip(graph["line"], graph["text"], strict=True)

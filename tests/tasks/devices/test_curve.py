@@ -1,4 +1,4 @@
-"""Curves of predictions: over sizes of data, where they cross 1, and plots of them."""
+"""Curves of predictions: over sizes of data, where they cross 1, and pictures of them."""
 
 import json
 from dataclasses import replace
@@ -7,14 +7,16 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 import ncc
-from ncc.errors import InputError, OutputError
-from tests.rooms import PLATFORMS, load_device_head
+from ncc.errors import InputError
+from tests.rooms import PLATFORMS, format_bytes, load_device_head
 from tests.support.refuses import refuses
 
 KERNELS = Path(__file__).parents[2] / "samples" / "two_kernels.cl"
+SVG = "{http://www.w3.org/2000/svg}"
+LEFT, RIGHT, HEIGHT = 60, 624, 240
+"""Of the frame, in pixels."""
 
 
 @pytest.fixture(scope="module")
@@ -78,39 +80,54 @@ def test_sizes_that_do_not_ascend_are_refused(sizes):
         ncc.predict_device(KERNELS)[0].curve(sizes)
 
 
-def test_a_plot_shows_the_curve_its_crossovers_and_what_training_saw(curves):
+def test_a_picture_shows_the_curve_its_crossovers_and_what_training_saw(curves):
     for curve in curves:
-        axes = Figure().add_subplot()
-        curve.plot(axes=axes)
-        lines = {line.get_label(): line for line in axes.lines}
-        assert np.array_equal(lines["expected, undecided"].get_ydata(), curve.speedup_gpu_over_cpu)
-        assert np.array_equal(np.isfinite(lines["expected, decided"].get_ydata()), curve.is_decided)
-        dashed = [np.asarray(line.get_xdata())[0] for line in axes.lines if line.get_linestyle() == "--"]
-        assert dashed == list(curve.crossovers)
-        assert curve.kernel in axes.get_title(loc="left")
+        picture = Picture(curve)
+        assert len(picture.paths("expected")) == 1
+        assert picture.ratios("expected") == pytest.approx(curve.speedup_gpu_over_cpu, rel=0.02)
+        decided = [size for path in picture.paths("decided") for size, _ in picture.points(path)]
+        assert decided == pytest.approx(curve.transfer_bytes[curve.is_decided], rel=0.02)
+        ends = np.concatenate([curve.high, curve.low[::-1]])
+        assert picture.ratios("gpu") == pytest.approx(ends, rel=0.02)
+        dashed = [picture.points(path)[0][0] for path in picture.paths("cpu")]
+        assert dashed == pytest.approx(curve.crossovers, rel=0.02)
+        assert curve.kernel in picture.texts
+        assert {format_bytes(size) for size in curve.crossovers} <= set(picture.texts.split("\n"))
         # training saw the smallest sizes that are drawn, but not the largest
-        grey = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
-        assert [(box.x0, box.x1) for box in grey] == [pytest.approx((curve.seen[1], curve.transfer_bytes[-1]))]
+        (grey,) = picture.root.iterfind(f".//{SVG}rect")
+        start = float(grey.attrib["x"])
+        assert picture.size(start) == pytest.approx(curve.seen[1], rel=0.02)
+        assert start + float(grey.attrib["width"]) == pytest.approx(RIGHT)
 
 
-def test_plots_that_can_not_be_are_refused(curves, tmp_path):
-    with refuses(InputError, "plot", "axes"):
-        curves[0].plot()
-    with refuses(InputError, "plot", "axes"):
-        curves[0].plot(tmp_path / "a.png", axes=Figure().add_subplot())
-    for name in ("a.gif", "a", "a.PNG", "png"):
-        with refuses(InputError, tmp_path / name, ".svg"):
-            curves[0].plot(tmp_path / name)
-    (tmp_path / "folder.png").mkdir()
-    with refuses(OutputError, "folder.png"):
-        curves[0].plot(tmp_path / "folder.png")
+class Picture:
+    """A curve's picture, and where its paths lie on the axes."""
+
+    def __init__(self, curve: ncc.DeviceCurve) -> None:
+        self.curve, self.root = curve, ElementTree.fromstring(curve.to_svg())
+        self.texts = "\n".join(element.text or "" for element in self.root.iter(f"{SVG}text"))
+
+    def paths(self, name: str) -> list[str]:
+        return [path.attrib["d"] for path in self.root.iter(f"{SVG}path") if path.attrib["class"] == name]
+
+    def size(self, x: float) -> float:
+        smallest, largest = self.curve.transfer_bytes[[0, -1]]
+        return smallest * (largest / smallest) ** ((x - LEFT) / (RIGHT - LEFT))
+
+    def points(self, path: str) -> list[tuple[float, float]]:
+        """Sizes and ratios of a path, or of where it starts if it goes straight down."""
+        bottom, top = min(self.curve.low.min(), 0.5), max(self.curve.high.max(), 2)
+        pairs = [pair.split() for pair in path.strip("MZ").partition("V")[0].split("L")]
+        return [(self.size(float(x)), bottom * (top / bottom) ** (1 - float(y) / HEIGHT)) for x, y in pairs]
+
+    def ratios(self, name: str) -> list[float]:
+        return [ratio for path in self.paths(name) for _, ratio in self.points(path)]
 
 
-def test_a_kernel_named_by_anything_is_drawn(tmp_path):
+def test_a_kernel_named_by_anything_is_drawn():
     source = b"__kernel void cost_$x(__global int *y) { y[get_global_id(0)] = 7; }\n"
     curve = ncc.predict_device(source, language="opencl")[0].curve([1.0, 2.0])
     assert curve.seen[0] > 2
-    replace(curve, kernel="cost_$x^{$ \\frac --> \x1b[31m\u202e\n<b>").plot(tmp_path / "a.svg")
-    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    text = replace(curve, kernel="cost_$x^{$ \\frac --> \x1b[31m\u202e\n<b>").to_svg()
     assert all(line.isprintable() for line in text.splitlines())
     ElementTree.fromstring(text)
