@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from io import BufferedReader
+from io import BufferedReader, FileIO
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -19,7 +19,8 @@ from ncc.system.sandbox.limits import refuse_size
 STDIN = "-"
 MAX_STREAM_BYTES = 2**31
 
-_PIECE_BYTES = 2**20
+_PIECE_BYTES, _BUFFER_BYTES = 2**20, 2**13
+"""A larger buffer, as Python has from 3.14 on, would be filled for each small file of an archive."""
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
 _DESCRIPTORS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
@@ -57,7 +58,9 @@ def open_input(path: str | os.PathLike[str], folder: str | os.PathLike[str] | No
     name = os.fspath(path)
     try:
         flags = os.O_RDONLY | os.O_NONBLOCK  # a pipe would wait for a writer
-        with os.fdopen(os.open(name, flags) if folder is None else _open_inside(name, folder), "rb") as file:
+        opened = os.open(name, flags) if folder is None else _open_inside(name, folder)
+        file: BufferedReader = BufferedReader(FileIO(opened), _BUFFER_BYTES)
+        with file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{name}: is a pipe or a device, not a file")
