@@ -59,13 +59,13 @@ BUDGETS = {
     "ir/graph": 715,
     "ir/frontend": 1729,
     "ir/reader": 1333,
-    "system/workers": 400,
-    "system/files": 1048,
-    "system/sandbox": 320,
+    "system/workers": 413,
+    "system/files": 1108,
+    "system/sandbox": 340,
     "errors": 105,
     "arrays": 45,
 }
-"""Lines of Python that a room may have."""
+"""Lines of Python that a room may have: those of the first plan, and those of features that were added to it."""
 
 
 @cache

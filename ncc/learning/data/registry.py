@@ -137,9 +137,8 @@ def extracted(name: str, filename: str, folder: Folder = None) -> Path:
 
 def cache_folder() -> Path:
     """Return the folder that ncc may write to; it need not exist yet."""
-    chosen = os.environ.get("NCC_CACHE")
     usual = "~/Library/Caches" if sys.platform == "darwin" else os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(chosen or f"{usual}/ncc").expanduser()
+    return Path(os.environ.get("NCC_CACHE") or f"{usual}/ncc").expanduser()
 
 
 def data_folder(folder: Folder = None) -> Path:
