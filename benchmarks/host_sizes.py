@@ -109,6 +109,16 @@ class Row:
             return True
         return min(self.thirds) <= 0 <= max(self.thirds)
 
+    @property
+    def is_right(self) -> bool:
+        """Whether the device is the faster one."""
+        return self.true_ratio is not None and (self.ratio > 0) == (self.true_ratio > 0)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the interval has the truth."""
+        return self.true_ratio is not None and self.low <= self.true_ratio <= self.high
+
 
 def launches(path: Path) -> Iterator[tuple[str, HostLaunch | None, list[str]]]:
     """Kernels of a file, the launch in host code, and names of arguments."""
@@ -208,7 +218,6 @@ def score(rows: list[Row]) -> dict[str, Any]:
     measured = [row for row in rows if row.true_ratio is not None]
     decided = [row for row in rows if row.decided]
     told = [row for row in decided if not row.tie]
-    right = [(row.ratio > 0) == (row.true_ratio > 0) for row in told]
     clear = [row for row in measured if not row.tie]
     widths = [row.high - row.low for row in rows if row.familiar]
     ratios = [np.log(list(row.predicted_ms.values())) - np.log(list(row.measured_ms.values())) for row in measured]
@@ -219,9 +228,9 @@ def score(rows: list[Row]) -> dict[str, Any]:
         "ties": sum(row.tie for row in measured),
         "decided": len(decided) / len(rows),
         "decided_with_a_truth": len(told),
-        "right_of_decided": float(np.mean(right)) if right else None,
-        "right_of_all": float(np.mean([(row.ratio > 0) == (row.true_ratio > 0) for row in clear])) if clear else None,
-        "coverage": float(np.mean([row.low <= row.true_ratio <= row.high for row in measured])) if measured else None,
+        "right_of_decided": float(np.mean([row.is_right for row in told])) if told else None,
+        "right_of_all": float(np.mean([row.is_right for row in clear])) if clear else None,
+        "coverage": float(np.mean([row.is_inside for row in measured])) if measured else None,
         "familiar": len(widths),
         "median_width_of_familiar": math.exp(np.median(widths)) if widths else None,
         "faster": dict(Counter(row.device for row in decided)),
