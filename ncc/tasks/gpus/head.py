@@ -21,6 +21,14 @@ TARGETS = ("time", "spread", "compute", "traffic")
 """Predicted by trees: log time over the roofline's, log error of that, log odds of being compute-bound, log bytes."""
 BOUNDS = ("least_time", "least_bytes")
 """Columns that answers are never below; see `ncc.tasks.gpus.features.time_bounds`."""
+_LEAST_SHARE, _KNOWN = -4.0, 0.5
+"""Log of the share of a time that counts, and of bytes that are known."""
+_AMOUNTS = ("compulsory_bytes", "broadcast_read_bytes", "buffer_bytes", "all_buffers", "least_bytes")
+_LARGEST = {
+    "roofline_time": -4.0, "threads": 5.5, "blocks": 3.5, "grid_x": 3.5, "time_waves": -5.0, "sector_bytes": 7.5,
+    "reuse": 2.0,
+}  # fmt: skip
+"""Logarithms beyond which more of it changes nothing: of seconds (50 launches' overhead), threads, blocks and bytes."""
 _MIN_ERROR, _MAX_ERROR = 0.02, 3.0
 _MAX_VALUE = 1e6
 MAX_STANDARD = 9.0
@@ -76,7 +84,7 @@ class GpuHead(Shareable):
 
     def predict(self, values: Floats) -> LaunchEstimate:
         """Predict for (n, k) float64 features of n launches."""
-        targets = dict(zip(TARGETS, self.trees.predict(values).T, strict=True))
+        targets = dict(zip(TARGETS, self.trees.predict(relative_sizes(values, self.feature_names)).T, strict=True))
         roofline, moved = roofline_estimate(values, self.feature_names)
         least_time, least_bytes = (
             values[:, self.feature_names.index(name)] if name in self.feature_names else -np.inf for name in BOUNDS
@@ -94,6 +102,25 @@ class GpuHead(Shareable):
         )
 
 
+def relative_sizes(values: Floats, columns: tuple[str, ...]) -> Floats:
+    """(n, k) float64 that trees read: times and bytes beside the whole launch's, and sizes up to where it is long.
+
+    So the same kernel at more data gets the same correction once its roofline is far above the launch's overhead.
+    """
+    result, index = values.copy(), {name: number for number, name in enumerate(columns)}
+    roofline, sectors = values[:, index["roofline_time"]], values[:, index["sector_bytes"]]
+    for name, number in index.items():
+        column = values[:, number]
+        if name in ("roofline", "least_time") or (name.startswith("time_") and name != "time_waves"):
+            result[:, number] = np.maximum(column - roofline, _LEAST_SHARE)
+        elif name in _AMOUNTS:
+            result[:, number] = np.where(column > _KNOWN, np.clip(column - sectors, -5, 5), -9)
+        elif name in _LARGEST:
+            result[:, number] = np.minimum(column, _LARGEST[name])
+    result[:, index["log_l2_ratio"]] = np.clip(values[:, index["log_l2_ratio"]], -1, 1)
+    return result
+
+
 def roofline_estimate(values: Floats, columns: tuple[str, ...]) -> tuple[Floats, Floats]:
     """(n,) log seconds and (n,) log bytes of the roofline, which trees correct."""
     return values[:, columns.index("roofline_time")], np.maximum(values[:, columns.index("compulsory_bytes")], 3.0)
@@ -104,7 +131,7 @@ def expected_error(log_error: Floats) -> Floats:
     return np.clip(np.exp(np.clip(log_error, -10, 10)), _MIN_ERROR, _MAX_ERROR)
 
 
-FORMAT: ModelFormat[GpuHead] = ModelFormat("GPU head", 2, Annotated[GpuHead, Stored(bound=_MAX_VALUE)], "ncc train gpu")
+FORMAT: ModelFormat[GpuHead] = ModelFormat("GPU head", 3, Annotated[GpuHead, Stored(bound=_MAX_VALUE)], "ncc train gpu")
 
 
 def load_gpu_head(folder: GpuHead | str | os.PathLike[str] | None = None) -> GpuHead:

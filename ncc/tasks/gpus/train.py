@@ -39,6 +39,7 @@ from ncc.tasks.gpus.head import (
     TARGETS,
     GpuHead,
     expected_error,
+    relative_sizes,
     roofline_estimate,
 )
 from ncc.tasks.gpus.specs import MEASURED, GpuSpec, find_spec
@@ -231,8 +232,9 @@ def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204) -> GpuHead:
     """Fit a head to measured launches of four programs or more; rooflines stand in for unknown bounds and traffic."""
     values, names = launches.values, launches.feature_names
     roofline, moved = roofline_estimate(values, names)
-    kept = np.flatnonzero(np.ptp(values, axis=0) > 0)
-    seen = values[:, kept]
+    sizes = relative_sizes(values, names)
+    kept = np.flatnonzero(np.ptp(sizes, axis=0) > 0)
+    seen = sizes[:, kept]
     rest = launches.log_time - roofline
     operations = np.max([launches.feature(f"time_{name}") for name in ("single", "double", "integer")], axis=0)
     stand_in = operations > launches.feature("time_memory")
