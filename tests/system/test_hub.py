@@ -185,7 +185,7 @@ def test_a_model_that_ships_comes_before_a_folder_of_its_name(hub, tmp_path):
     ncc.load_coarsening_head().save_pretrained(tmp_path / "lstm")
     assert "LSTMHead" in repr(ncc.load_coarsening_head("lstm"))
     assert "LineHead" in repr(ncc.load_coarsening_head("./lstm"))
-    with refuses(ncc.AssetError, "lstm/head.json", "GPU heads"):
+    with refuses(ncc.AssetError, "lstm", "GPU head"):
         ncc.load_gpu_head("lstm")
 
 

@@ -21,6 +21,7 @@ TARGETS = ("time", "spread", "compute", "traffic")
 """Predicted by trees: log time over the roofline's, log error of that, log odds of being compute-bound, log bytes."""
 BOUNDS = ("least_time", "least_bytes")
 """Columns that answers are never below; see `ncc.tasks.gpus.features.time_bounds`."""
+_NEEDED = {"roofline_time", "compulsory_bytes", "sector_bytes", "log_l2_ratio"}
 _LEAST_SHARE, _KNOWN = -4.0, 0.5
 """Log of the share of a time that counts, and of bytes that are known."""
 _AMOUNTS = ("compulsory_bytes", "broadcast_read_bytes", "buffer_bytes", "all_buffers", "least_bytes")
@@ -69,7 +70,7 @@ class GpuHead(Shareable):
     card: dict[str, Any] = field(default_factory=dict)  # data, command and scores; no answer needs it
 
     def __post_init__(self) -> None:
-        if self.gpu not in load_specs() or not {"roofline_time", "compulsory_bytes"} <= set(self.feature_names):
+        if self.gpu not in load_specs() or not _NEEDED <= set(self.feature_names):
             raise InputError(f"GPU {self.gpu!r:.40}, {len(self.feature_names)} features")
         k, points = len(self.feature_names), max(len(self.train_points), 1)
         check_shapes(self, logit_calibration=(2,), mean=(k,), scale=(k,), train_points=(points, k))

@@ -8,7 +8,10 @@ from ncc.errors import InputError
 from tests.rooms import Launches, fit_gpus, program_folds
 from tests.support.refuses import refuses
 
-_COLUMNS = ("roofline_time", "compulsory_bytes", "work", "time_single", "time_double", "time_integer", "time_memory")
+_COLUMNS = (
+    *("roofline_time", "compulsory_bytes", "work", "time_single", "time_double", "time_integer", "time_memory"),
+    *("sector_bytes", "log_l2_ratio"),
+)
 
 
 def _launches(num=300, seed=0):
