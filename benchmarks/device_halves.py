@@ -22,7 +22,7 @@ from ncc.system.files.provenance import command_line
 from ncc.tasks.devices.train import held_out_answers, launch_folds, own_launches
 from ncc.tasks.gpus.specs import MEASURED
 from ncc.tasks.gpus.train import fit_gpus, program_folds, published_launches
-from ncc.verbs.predict import TimeEstimate, compare_times
+from ncc.verbs.predict import compare_times
 from ncc_lab.environment import environment
 
 _FOLDS, _PAIRS, _SPREAD = 5, 20_000, 1.0
@@ -56,9 +56,9 @@ def pair(cpu: Floats, gpu: Floats, seed: int) -> dict[str, Any]:
     for index in range(_PAIRS):
         (cpu_error, cpu_width), (gpu_error, gpu_width) = cpu[random.integers(len(cpu))], gpu[random.integers(len(gpu))]
         ratio = random.normal(0, _SPREAD)
-        first = TimeEstimate(np.exp(ratio), np.exp(ratio - cpu_width), np.exp(ratio + cpu_width), 0.0, True)
-        second = TimeEstimate(1.0, np.exp(-gpu_width), np.exp(gpu_width), 1e-9, True)
-        answer, truth = compare_times(first, second), np.exp(ratio + cpu_error - gpu_error)
+        first = np.exp(ratio), np.exp(ratio - cpu_width), np.exp(ratio + cpu_width)
+        second = 1.0, np.exp(-gpu_width), np.exp(gpu_width)
+        answer, truth = compare_times(first, second, 1e-9), np.exp(ratio + cpu_error - gpu_error)
         low, high = answer["interval"]
         held[index] = low <= truth <= high
         right[index] = (truth > 1) == (answer["device"] == "GPU")

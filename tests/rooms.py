@@ -194,7 +194,7 @@ from ncc.tasks.search.calibration import (
 from ncc.tasks.search.pages import similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store, content_hash
 from ncc.verbs.embed import save_vectors
-from ncc.verbs.predict import TimeEstimate, classify, compare_times
+from ncc.verbs.predict import classify, compare_times
 from ncc.verbs.train import build_corpus
 from ncc.verbs.vectors import EmbeddedModule
 from ncc_lab.coarsening.samples import CoarseningSamples

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ncc.tasks.gpus.head import GpuHead
     from ncc.tasks.gpus.predict import GpuPrediction
 
-# share of a bus's peak that copies reach, from pageable memory with transfers in small steps to pinned memory, and ms
+# share of a bus's peak that copies reach, from pinned memory to pageable memory with transfers in small steps, and ms
 # that a launch and the copies before and after it take to start; 80% of cases are assumed within both
-_BUS_SHARE, _START_MS = (0.25, 0.85), (0.01, 0.06)
+_BUS_SHARE, _START_MS = (0.85, 0.25), (0.01, 0.06)
 CALIBRATED_HEAD = "NCC_DEVICE_HEAD"
 """Environment variable that names the head of `predict_device` with ``gpu``, unless one is passed."""
 
@@ -82,15 +82,13 @@ def predict_device(
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
+    from ncc.kernels import launch, reading
     from ncc.kernels.host.launches import host_source, read_host
-    from ncc.kernels.launch import Launch
-    from ncc.kernels.reading import NAMES_FLAG, find_kernels, read_kernels
-    from ncc.tasks.devices.features import check_sizes
+    from ncc.tasks.devices import features, predict
     from ncc.tasks.devices.head import load_device_head
-    from ncc.tasks.devices.predict import Question
 
     assert not isinstance(transfer, str) and not isinstance(global_size, str)  # they were read by now
-    check_sizes(transfer, wgsize, global_size)
+    features.check_sizes(transfer, wgsize, global_size)
     loaded = load_device_head(_head_beside(gpu, head, platform), platform=platform)
     if platform not in (None, loaded.platform):
         raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; omit it")
@@ -100,20 +98,20 @@ def predict_device(
     options = replace(CompileOptions.of(options, language), debug_lines=True)
     code = host_source(source) if (transfer, wgsize, global_size) == (None, None, None) else None
     if code is not None:
-        options = replace(options, flags=(NAMES_FLAG, *options.flags))
-    kernels = read_kernels(source, embedding, loaded.embedding_id, options)
+        options = replace(options, flags=(reading.NAMES_FLAG, *options.flags))
+    kernels = reading.read_kernels(source, embedding, loaded.embedding_id, options)
     if kernel is not None:
-        chosen = find_kernels(kernels[0].module, kernel)
+        chosen = reading.find_kernels(kernels[0].module, kernel)
         kernels = [each for each in kernels if each.function in chosen]
-    questions: list[Question] = []
+    questions: list[predict.Question] = []
     for each in kernels:
         launches = [] if code is None else read_host(code, each.name, options).launches(each.name)
         hosted = [
-            Question.of_host(loaded, each, compare, Launch.of(host.grid, host.block, {}), host)
+            predict.Question.of_host(loaded, each, compare, launch.Launch.of(host.grid, host.block, {}), host)
             for host in launches
             if host.grid and host.block
         ]
-        questions += hosted or [Question(loaded, each, transfer, wgsize, global_size, compare)]
+        questions += hosted or [predict.Question(loaded, each, transfer, wgsize, global_size, compare)]
     return tuple(question.predict() for question in questions)
 
 
@@ -134,19 +132,8 @@ def _head_beside(gpu: str | None, head: Any, platform: str | None) -> Any:
     return head
 
 
-@dataclass(frozen=True)
-class TimeEstimate:
-    """Time of a launch on a device in ms, ends of its 80% interval, and whether such launches were measured."""
-
-    expected: float
-    low: float
-    high: float
-    lower_bound: float
-    familiar: bool
-
-
-def compare_times(cpu: TimeEstimate, gpu: TimeEstimate) -> dict[str, Any]:
-    """Fields of the answer about two times whose errors are independent: their ratio, its interval, and reasons."""
+def compare_times(cpu: tuple[float, ...], gpu: tuple[float, ...], least: float) -> dict[str, Any]:
+    """Fields of the answer about times, expected, low and high, with independent errors; the GPU needs the least."""
     from statistics import NormalDist
 
     import numpy as np
@@ -156,9 +143,9 @@ def compare_times(cpu: TimeEstimate, gpu: TimeEstimate) -> dict[str, Any]:
     from ncc.tasks.devices.head import INTERVAL, LEVELS, sign_probability
 
     quantile = NormalDist().inv_cdf
-    widths = {"CPU": cpu.high / cpu.expected, "GPU": gpu.high / gpu.expected}
+    widths = {"CPU": cpu[2] / cpu[0], "GPU": gpu[2] / gpu[0]}
     half = math.hypot(*map(math.log, widths.values()))
-    ratio, most = math.log(cpu.expected / gpu.expected), math.log(cpu.high / gpu.lower_bound)
+    ratio, most = math.log(cpu[0] / gpu[0]), math.log(cpu[2] / least)
     errors = [half * quantile((1 + level) / 2) / quantile((1 + INTERVAL) / 2) for level in LEVELS.tolist()]
     sure = float(sign_probability(ratio, np.array(errors)))
     wider, narrower = sorted(widths, key=lambda name: -widths[name])
@@ -166,16 +153,15 @@ def compare_times(cpu: TimeEstimate, gpu: TimeEstimate) -> dict[str, Any]:
     if most < 0:
         sure = max(sure, 0.5 + INTERVAL / 2)
         reasons.append(
-            f"start and copies alone take the GPU at least {format_duration(gpu.lower_bound)}, longer than the CPU's "
-            f"whole time, at most {format_duration(cpu.high)}"
+            f"start and copies alone take the GPU at least {format_duration(least)}, longer than the CPU's "
+            f"whole time, at most {format_duration(cpu[2])}"
         )
     return {
         "device": "GPU" if ratio > 0 else "CPU",
         "confidence": sure,
         "speedup_gpu_over_cpu": math.exp(ratio),
         "interval": (math.exp(ratio - half), math.exp(min(ratio + half, most))),
-        "times_ms": {"CPU": (cpu.expected, cpu.low, cpu.high), "GPU": (gpu.expected, gpu.low, gpu.high)},
-        "familiar": cpu.familiar and gpu.familiar,
+        "times_ms": {"CPU": cpu, "GPU": gpu},
         "devices": ("CPU", "GPU"),
         "reasons": tuple(reasons),
         "warnings": (
@@ -187,12 +173,10 @@ def compare_times(cpu: TimeEstimate, gpu: TimeEstimate) -> dict[str, Any]:
 
 def _comparison(name: str, head: "TimesHead") -> "Comparison":
     """Compare the fastest CPU of a head with a GPU, whose launches take as long as `predict_gpu` says, and copies."""
-    from ncc.tasks.gpus.features import count_launch
+    from ncc.tasks.gpus import features, predict, specs
     from ncc.tasks.gpus.head import load_gpu_head
-    from ncc.tasks.gpus.predict import predict_time
-    from ncc.tasks.gpus.specs import find_spec
 
-    trained, spec, kinds = load_gpu_head(), find_spec(name), head.card.get("kinds", {})
+    trained, spec, kinds = load_gpu_head(), specs.find_spec(name), head.card.get("kinds", {})
     cpus = [device for device in head.devices if kinds.get(device, device) != "GPU"]
     if not cpus:
         raise InputError(f"the head knows no CPU, only {', '.join(head.devices)}; expected one of 'ncc calibrate'")
@@ -202,27 +186,24 @@ def _comparison(name: str, head: "TimesHead") -> "Comparison":
     ) -> "DevicePrediction":
         times = answer.times_ms or {}
         cpu = min(cpus, key=lambda device: times[device][0])
-        run = predict_time(count_launch(kernel.module, kernel.function, launch, host), trained, spec)
+        work = features.count_launch(kernel.module, kernel.function, launch, host)
+        run = predict.predict_time(work, trained, spec)
         copy = 1e3 * moved / spec.bus_bandwidth
-        parts = [(run.time_ms, run.interval_ms[1]), _middle(*(copy / share for share in reversed(_BUS_SHARE)))]
-        parts.append(_middle(*_START_MS))
+        ends = [copy / share for share in _BUS_SHARE], _START_MS
+        parts = [(run.time_ms, run.interval_ms[1]), *((math.sqrt(low * high), high) for low, high in ends)]
         expected = sum(middle for middle, _ in parts)
         # errors of parts are independent, and are logarithmic
         half = math.hypot(*(middle * math.log(high / middle) for middle, high in parts if middle)) / expected
-        bound = max(run.lower_bounds_ms.values()) + copy + _START_MS[0]
-        low = max(expected * math.exp(-half), bound)
-        gpu = TimeEstimate(expected, low, expected * math.exp(half), bound, run.familiar)
-        known, shortest, longest = times[cpu]
-        compared = compare_times(TimeEstimate(known, shortest, longest, 0.0, answer.familiar), gpu)
-        named = head.card.get("name", answer.platform)
-        return replace(answer, **compared, machines={"CPU": f"{cpu} (head {named})", "GPU": spec.name})
+        least = max(run.lower_bounds_ms.values()) + copy + _START_MS[0]
+        gpu = expected, max(expected * math.exp(-half), least), expected * math.exp(half)
+        return replace(
+            answer,
+            **compare_times(times[cpu], gpu, least),
+            familiar=answer.familiar and run.familiar,
+            machines={"CPU": f"{cpu} (head {head.card.get('name', answer.platform)})", "GPU": spec.name},
+        )
 
     return compare
-
-
-def _middle(low: float, high: float) -> tuple[float, float]:
-    """The geometric mean of two ends, and the upper one."""
-    return math.sqrt(low * high), high
 
 
 def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
@@ -430,18 +411,15 @@ def predict_gpu(
     """
     from ncc.kernels.host.launches import find_launches
     from ncc.kernels.reading import load_kernels
-    from ncc.tasks.gpus.features import count_launch
+    from ncc.tasks.gpus import features, predict, specs
     from ncc.tasks.gpus.head import load_gpu_head
-    from ncc.tasks.gpus.predict import predict_time
-    from ncc.tasks.gpus.specs import find_spec
 
     trained = load_gpu_head(head)
-    spec = find_spec(gpu or trained.gpu)
+    spec = specs.find_spec(gpu or trained.gpu)
     module, kernels = load_kernels(source, kernel, options)
     launches = find_launches(source, module, kernels, (grid, block), arguments or {}, options, program_args)
-    return tuple(
-        predict_time(count_launch(module, index, launch, host), trained, spec) for index, launch, host in launches
-    )
+    works = (features.count_launch(module, index, launch, host) for index, launch, host in launches)
+    return tuple(predict.predict_time(work, trained, spec) for work in works)
 
 
 _GPUS = PerInput(
