@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ncc.tasks.devices.head import TimesHead
     from ncc.tasks.gpus.head import GpuHead
 
-_Head = TypeVar("_Head", "ClassifierHead", "CoarseningHead", "TimesHead", "GpuHead")
+_Model = TypeVar("_Model", "Embedding", "ClassifierHead", "CoarseningHead", "TimesHead", "GpuHead")
 
 
 def card_answer(model: Any) -> Answer:
@@ -48,12 +48,12 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _save_head(head: _Head, output: PathLike | None, card: dict[str, Any] | None) -> _Head:
-    """Add fields to a head's card, and save the head if a folder is given."""
-    head.card.update(card or {})
+def _save(model: _Model, output: PathLike | None, card: dict[str, Any] | None) -> _Model:
+    """Add fields to a model's card, and save the model if a folder is given."""
+    model.card.update(card or {})
     if output is not None:
-        head.save(output)
-    return head
+        model.save(output)
+    return model
 
 
 @verb(show=lambda report: Answer(text=[report.summary()]), resumes=True)
@@ -141,33 +141,25 @@ def train_embedding(
     check_positive(threads=threads)
     check_folder(folder)
     card = {**(card or {}), "corpora": [corpus.name for corpus in counted]}
+    counts, abstraction = load_corpora(counted, config.context_width), load_abstraction(counted)
     if extend is not None:
-        embedding = extend_embedding(
-            load_embedding(extend),
-            load_corpora(counted, config.context_width),
-            min_count=config.min_count,
-            abstraction=load_abstraction(counted),
-            card=card,
-        )
-        if folder:
-            embedding.save(folder)
-        return embedding
+        known, min_count = load_embedding(extend), config.min_count
+        embedding = extend_embedding(known, counts, min_count=min_count, abstraction=abstraction, card=card)
+        return _save(embedding, folder, None)
     with process_group(device) as rank_device, training_lock(folder), torch_threads(threads):
         rank, world_size = rank_and_world()
         if world_size > 1 and config.engine == "gensim":
             raise InputError("gensim trains in one process; run it without torchrun")
         embedding = fit_embedding(
-            load_corpora(counted, config.context_width),
+            counts,
             config,
-            abstraction=load_abstraction(counted),
+            abstraction=abstraction,
             card=card,
             threads=threads,
             device=rank_device,
             progress=(lambda epoch, loss: progress(f"epoch {epoch}: {loss:.4f}")) if progress and not rank else None,
         )
-        if rank == 0 and folder:
-            embedding.save(folder)
-    return embedding
+        return _save(embedding, None if rank else folder, None)
 
 
 @verb(show=card_answer)
@@ -220,39 +212,36 @@ def train_encoder(
     from ncc.ir.reader.abstraction import Abstraction
     from ncc.learning.corpus.recipe import load_recipe
     from ncc.learning.embedding.embedding import load_embedding
-    from ncc.learning.encoder.network_numpy import LSTMEncoder
-    from ncc.learning.encoder.pooling import load_encoder
-    from ncc.learning.encoder.train import TrainingCode, train_linear, train_lstm
-    from ncc.learning.programs.ir_cache import CachingCompiler
-    from ncc.learning.programs.labelled import choose_classes, labelled_files, programs_cache
+    from ncc.learning.encoder import network_numpy, pooling, train
+    from ncc.learning.programs import ir_cache, labelled
     from ncc.learning.training.ranks import is_first_rank
 
     is_linear = config.model == "linear"
     check_positive(jobs=jobs, per_class=per_class)
     if missing := [str(clang) for clang in clangs if not which(clang)]:
         raise InputError(f"clangs: {missing[0]} is missing or can't be run")
-    place = Path(cache) if cache else programs_cache()
+    place = Path(cache) if cache else labelled.programs_cache()
     check_folder(output, place)
     if (functions is None) == (functions_from is None) or (functions_from is not None and not is_linear):
         raise InputError("functions, functions_from: expected one of the two; functions_from needs a linear encoder")
-    known = None if functions_from is None else load_encoder(functions_from)
-    if isinstance(known, LSTMEncoder):
+    known = None if functions_from is None else pooling.load_encoder(functions_from)
+    if isinstance(known, network_numpy.LSTMEncoder):
         raise InputError(f"functions_from: {functions_from} is an LSTM; expected a linear encoder")
     words = None if is_linear else load_embedding(embedding)
-    files, names = labelled_files(programs, levels, data)
-    code = TrainingCode(
-        files=choose_classes(files, classes, per_class=per_class, seed=config.seed),
+    files, names = labelled.labelled_files(programs, levels, data)
+    code = train.TrainingCode(
+        files=labelled.choose_classes(files, classes, per_class=per_class, seed=config.seed),
         levels=names,
         recipe=load_recipe(Path(functions)) if isinstance(functions, str | os.PathLike) else functions,
         clangs=clangs,
         abstraction=words.abstraction if words else Abstraction(),
-        compiler=CachingCompiler.below(place),
+        compiler=ir_cache.CachingCompiler.below(place),
         jobs=jobs,
         tell=progress if progress and (is_linear or is_first_rank()) else lambda _: None,
     )
     if words:
-        return train_lstm(Path(output), code, words, config, device, card or {})
-    return train_linear(Path(output), code, known, config, card)
+        return train.train_lstm(Path(output), code, words, config, device, card or {})
+    return train.train_linear(Path(output), code, known, config, card)
 
 
 @verb(show=card_answer)
@@ -294,7 +283,7 @@ def train_devmap(
 
     check_folder(output)
     head = fit_head([Path(table) for table in tables], platform, model, embedding, seed, data, progress)
-    return _save_head(head, output, card)
+    return _save(head, output, card)
 
 
 @verb(show=card_answer)
@@ -330,7 +319,7 @@ def train_coarsening(
     from ncc.tasks.coarsening.train import fit_head
 
     check_folder(output)
-    return _save_head(fit_head(model, embedding, seed, data), output, card)
+    return _save(fit_head(model, embedding, seed, data), output, card)
 
 
 @verb(show=card_answer)
@@ -361,20 +350,18 @@ def train_gpu(
         DataError: The table is of an unknown format or has a fault, or files of gpuFLOPBench are missing or damaged.
         OutputError: The folder can't be written.
     """
-    from ncc.tasks.gpus.specs import find_spec
-    from ncc.tasks.gpus.tables import read_launches
-    from ncc.tasks.gpus.train import fit_gpus, measured_launches, published_launches
+    from ncc.tasks.gpus import specs, tables, train
 
     check_folder(output)
-    spec = find_spec(gpu)
+    spec = specs.find_spec(gpu)
     if table is None:
-        launches = published_launches(data, progress)
+        launches = train.published_launches(data, progress)
     else:
         base = Path(sources or Path(table).parent)
         if not base.is_dir():
             raise InputError(f"{base}: no such folder")
-        launches = measured_launches(read_launches(table), base, spec, options, progress)
-    return _save_head(fit_gpus(launches, spec.name, seed=seed), output, card)
+        launches = train.measured_launches(tables.read_launches(table), base, spec, options, progress)
+    return _save(train.fit_gpus(launches, spec.name, seed=seed), output, card)
 
 
 @verb(show=card_answer, resumes=True)
@@ -452,7 +439,7 @@ def train_classifier(
         )
         if head:
             head.titles.update((measured or load_classifier()).titles if measured or folder is None else {})
-            _save_head(head, output, card)
+            _save(head, output, card)
             if checkpoint:
                 checkpoint.unlink(missing_ok=True)
     return head

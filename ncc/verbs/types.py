@@ -19,7 +19,6 @@ from ncc.ir.frontend.options import CompileOptions
 if TYPE_CHECKING:
     from ncc.system.files.tables import VectorFile
 
-_Loaded = TypeVar("_Loaded")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _ARGUMENT = re.compile(r"^    (\w+): ", re.M)
@@ -78,12 +77,12 @@ class PerInput:
             "embedding": "ncc.learning.embedding.embedding:load_embedding",
             "encoder": "ncc.learning.encoder.pooling:load_encoder",
         }
-        models = {}
-        for name, folder in options.items():
-            if name in loaders and folder is not None:
-                load = resolve_name(loaders[name])
-                models[name] = load_once(load, folder, **_named_by(load, options))
-        return {**options, **models}
+        loaded = dict(options)
+        for name, place in loaders.items():
+            if options.get(name) is not None:
+                load = resolve_name(place)
+                loaded[name] = load_once(load, options[name], **_named_by(load, options))
+        return loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +204,7 @@ def unpack(name: str, annotation: Any) -> tuple[Any, Words]:
 
 
 @lru_cache(maxsize=8)
-def load_once(load: Callable[..., _Loaded], *arguments: Any, **options: Any) -> _Loaded:
+def load_once(load: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """The object that options name, read once by each process that works on inputs."""
     return load(*arguments, **options)
 
