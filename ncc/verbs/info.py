@@ -38,6 +38,7 @@ def info_command() -> Answer:
         "classifier": classifier.card,
         "data_folder": str(data_folder()),
     }
+    gpus = ", ".join(f"{machine['GPU']} ({name})" for name, machine in MACHINES.items())
     rows = [
         ("ncc", f"{facts['version']}, Python {facts['python']}, LLVM {facts['llvm']}"),
         ("compiler", facts["compiler"]),
@@ -46,11 +47,7 @@ def info_command() -> Answer:
         ("devices here", devices),
         ("embedding", f"{len(embedding.vocabulary):,} statements, {embedding.dim}-d"),
         ("encoder", f"{encoder.dim}-d"),
-        (
-            "predict-device",
-            "Intel Core i7-3820 beside "
-            + ", ".join(f"{devices['GPU']} ({name})" for name, devices in MACHINES.items()),
-        ),
+        ("predict-device", f"Intel Core i7-3820 beside {gpus}"),
         ("predict-coarsening", ", ".join(coarsening.devices)),
         ("predict-gpu", f"{ncc.load_gpu_head().gpu}; extrapolated to other GPUs"),
         ("classify", f"{len(classifier.classes)} programming problems"),

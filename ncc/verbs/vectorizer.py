@@ -67,15 +67,12 @@ class CodeVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"was fitted with {self.pooler_id_}; this ncc has {pooler.id}")
         options = self.get_params(deep=False)
         on_error = options.pop("on_error")
-        rows = [np.zeros((0, pooler.dim), np.float32)]
+        rows = []
         for result in embed_many(sources, **options):
-            if not isinstance(result, NccError):
-                rows.append(result.vector[None])
-            elif on_error == "raise":
+            if isinstance(result, NccError) and on_error == "raise":
                 raise result
-            else:
-                rows.append(np.zeros((1, pooler.dim), np.float32))
-        return np.concatenate(rows)
+            rows.append(np.zeros(pooler.dim) if isinstance(result, NccError) else result.vector)
+        return np.array(rows, np.float32).reshape(-1, pooler.dim)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of columns: the pooling and an index from 0."""
