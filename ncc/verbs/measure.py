@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ncc.errors import InputError, NccError, check_positive
+from ncc.errors import NccError, check_positive
 from ncc.system.files.writing import check_folder, check_writable
 from ncc.verbs.train import card_answer, train_devmap
 from ncc.verbs.types import Answer, PathLike, Rows, Words, command, verb
@@ -77,9 +77,7 @@ def measure_kernels(
 
     path = Path(output)
     grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
-    if path.suffix != ".parquet":
-        raise InputError(f"{path}: expected a file that ends in .parquet")
-    check_writable(path)
+    check_writable(path, extensions=(".parquet",))
     check_positive(timeout=timeout, measurement_time=measurement_time)
     sweep = Sweep(kernels, choose_devices(device, progress), path, measurement_time=measurement_time, timeout_s=timeout)
     sweep.run(*grid, progress or (lambda _line: None))

@@ -116,9 +116,7 @@ def search_command(
 
     if (query is None) != duplicates:
         raise InputError("expected either a file to search for or --duplicates")
-    if output and output.suffix != ".html":
-        raise InputError(f"{output}: extension {output.suffix!r} is not .html")
-    check_writable(output)
+    check_writable(output, extensions=(".html",))
     opened = load_index(index, calibration=calibration)
     answers: Sequence[Duplicates | SearchResult]
     if query is None:
@@ -132,9 +130,7 @@ def search_command(
     below = None if root is None else str(root.resolve())
     if output:
         about = f"{len(opened):,} functions, {opened.pooling} vectors."
-        write_output(
-            output, similar_page(answers, title=title, about=about, root=below).encode("utf-8", "backslashreplace")
-        )
+        write_output(output, similar_page(answers, title=title, about=about, root=below))
     return Answer(text=_parts(answers, sys.stdout.isatty() if source is None else source, below), json=rows)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncc.arrays import Floats32
-from ncc.errors import InputError, naming_extras
+from ncc.errors import naming_extras
 from ncc.system.files.writing import check_writable, write_output
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ class VectorFile(AbstractContextManager["VectorFile"]):
     """A file of vectors, one row each, in the format of its extension; written if its block ends well with rows."""
 
     def __init__(self, path: Path, *, pooling: str | None = None) -> None:
-        if path.suffix not in _FORMATS:
-            raise InputError(f"{path}: extension {path.suffix!r} is not one of {' '.join(_FORMATS)}")
-        check_writable(path)
+        check_writable(path, extensions=_FORMATS)
         if path.suffix == ".parquet":
             with naming_extras():
                 import pyarrow.parquet  # noqa: F401 - said before anything is computed

@@ -5,13 +5,13 @@ import fcntl
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO
 
-from ncc.errors import OutputError
+from ncc.errors import InputError, OutputError
 
 _WAIT_S = 60.0  # as long as another process may take to write a model
 _PAUSE_S = 0.02
@@ -47,9 +47,10 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         file.write(data)
 
 
-def write_output(path: str | os.PathLike[str], data: bytes) -> None:
+def write_output(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write a file that the user named, where it leads: through a link, or into a pipe or a device."""
     path = Path(path)
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     with _output_errors(path):
         if special := _open_special(path):
             with special:
@@ -81,9 +82,12 @@ def _output_errors(path: Path) -> Iterator[None]:
         raise OutputError(f"{path}: can't be written: {error.strerror or error}") from error
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Raise `OutputError` if a file can't be written; None is skipped."""
+def check_writable(*paths: Path | None, extensions: Collection[str] = ()) -> None:
+    """Raise `OutputError` if a file can't be written, `InputError` if its name ends otherwise; None is skipped."""
     for path in filter(None, paths):
+        if extensions and path.suffix not in extensions:
+            known = " ".join(extensions) if len(extensions) == 1 else f"one of {' '.join(extensions)}"
+            raise InputError(f"{path}: extension {path.suffix!r} is not {known}")
         folder = os.path.dirname(os.path.realpath(path)) if os.path.islink(path) else path.parent  # noqa: PTH114, PTH120
         if os.path.isdir(path):  # noqa: PTH112
             raise OutputError(f"{path}: is a folder; expected a file to write")
