@@ -11,11 +11,10 @@ import click
 
 from ncc.cli.printing import print_answer
 from ncc.errors import InputError
-from ncc.verbs.types import Command, Words, unpack
+from ncc.verbs.types import ARGUMENT, Command, Words, unpack
 
 _METAVARS = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Yields|Raises|Reference|Examples):", re.M)
-_ARGUMENT = re.compile(r"^    (\w+): ", re.M)
 
 
 def read_docstring(function: Any) -> tuple[str, dict[str, str]]:
@@ -24,11 +23,7 @@ def read_docstring(function: Any) -> tuple[str, dict[str, str]]:
     texts: dict[str, str] = {}
     for title, body in zip(sections[::2], sections[1::2], strict=True):
         if title in ("Args", "Attributes"):
-            _, *parts = _ARGUMENT.split(body)
-            texts |= {
-                name: " ".join(text.replace("`", "").split())
-                for name, text in zip(parts[::2], parts[1::2], strict=True)
-            }
+            texts |= {name: " ".join(text.replace("`", "").split()) for name, text in ARGUMENT.findall(body)}
     return about.strip(), texts
 
 

@@ -62,7 +62,7 @@ def answer_each(
                 num_unknown += isinstance(error, UnknownNameError)
                 print_message(f"ncc: {without_command(reason).replace(*shown)}")
                 if as_json:
-                    empty = dict.fromkeys(("num_statements", "unknown_rate", *plan.fields))
+                    empty = dict.fromkeys(("num_statements", "unknown_rate", *plan.fields.split()))
                     answer = {"input": item.name, "ok": False, "error": reason} | empty
             if answer is not None and not print_answer(answer, item.name) and not sink:
                 raise click.exceptions.Exit(0)

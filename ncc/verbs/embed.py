@@ -208,7 +208,7 @@ def _open_vectors(_: Sequence[str], options: Mapping[str, Any]) -> "VectorFile |
     return VectorFile(options["output"], pooling=None if options["level"] == "statement" else pooler.name)
 
 
-@command(embed, per_input=PerInput(fields=("vectors", "dim", "pooling"), kernels=False, prepare=_open_vectors))
+@command(embed, per_input=PerInput(fields="vectors dim pooling", kernels=False, prepare=_open_vectors))
 def embed_command(
     result: "EmbeddedModule", *, output: OutputFile | None = None, level: Level = "module", as_json: bool = False
 ) -> tuple[Any, ...]:
@@ -256,14 +256,12 @@ def _check_graph(inputs: Sequence[str], options: dict[str, Any]) -> None:
     from ncc.ir.inputs import find_inputs
 
     output = options["output"]
-    if output and output.suffix not in EXPORTERS:
-        raise InputError(f"{output}: extension {output.suffix!r} is not one of {' '.join(EXPORTERS)}")
+    check_writable(output, extensions=EXPORTERS)
     if output and len(find_inputs(inputs)) != 1:
         raise InputError("-o takes one input; for several, use --json")
     is_drawn = output is not None and output.suffix in (".html", ".svg")
     if options["function"] is not None and not is_drawn:
         raise InputError("--function needs -o FILE.html or FILE.svg")
-    check_writable(output)
     options["options"] = replace(options["options"], debug_lines=is_drawn)
 
 
@@ -292,7 +290,7 @@ def graph_command(
     }
     if output:
         settings = {} if function is None else {"function": function}
-        write_output(output, EXPORTERS[output.suffix](result, **settings).encode("utf-8", "backslashreplace"))
+        write_output(output, EXPORTERS[output.suffix](result, **settings))
     elif as_json:
         fields["graph"] = to_dict(result)
     summary = Summary(

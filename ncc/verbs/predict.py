@@ -215,23 +215,20 @@ def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
     if options["gpu"] is not None:
         find_spec(options["gpu"])
     options["head"] = _head_beside(options["gpu"], options["head"], options["platform"])
-    if options["plot"] is not None:
-        if options["plot"].suffix != ".svg":
-            raise InputError(f"{options['plot']}: extension {options['plot'].suffix!r} is not .svg")
-        check_writable(options["plot"])
-        if len(find_inputs(inputs)) != 1:
-            raise InputError("--plot takes one input")
+    check_writable(options["plot"], extensions=(".svg",))
+    if options["plot"] and len(find_inputs(inputs)) != 1:
+        raise InputError("--plot takes one input")
 
 
-_DEVICES = PerInput(
-    fields=("device", "confidence", "speedup_gpu_over_cpu", "interval", "platform", "verdict", "probabilities",
-            "times_ms", "familiar", "distance"),
-    head="ncc.tasks.devices.head:load_device_head",
-    prepare=_check_sizes,
-)  # fmt: skip
-
-
-@command(predict_device, per_input=_DEVICES)
+@command(
+    predict_device,
+    per_input=PerInput(
+        fields="device confidence speedup_gpu_over_cpu interval platform verdict probabilities times_ms familiar "
+        "distance",
+        head="ncc.tasks.devices.head:load_device_head",
+        prepare=_check_sizes,
+    ),
+)
 def predict_device_command(
     results: "Sequence[DevicePrediction]", *, plot: Path | None = None, explain: bool = False
 ) -> tuple[Any, ...]:
@@ -249,7 +246,7 @@ def predict_device_command(
     from ncc.tasks.devices.prediction import draw_curves
 
     if plot:
-        write_output(plot, draw_curves([result.curve() for result in results]).encode())
+        write_output(plot, draw_curves([result.curve() for result in results]))
     rows, summaries = [], []
     for result in results:
         row, summary = result.to_dict(), result.summary()
@@ -267,9 +264,7 @@ def predict_device_command(
 
 
 @verb(
-    per_input=PerInput(
-        fields=("factor", "speedup", "interval", "device"), head="ncc.tasks.coarsening.head:load_coarsening_head"
-    )
+    per_input=PerInput(fields="factor speedup interval device", head="ncc.tasks.coarsening.head:load_coarsening_head")
 )
 def predict_coarsening(
     source: Source,
@@ -369,7 +364,7 @@ def _check_launch(_: Sequence[str], options: dict[str, Any]) -> None:
     options["arguments"] = values
 
 
-@command(profile, per_input=PerInput(fields=("kernels",), prepare=_check_launch))
+@command(profile, per_input=PerInput(fields="kernels", prepare=_check_launch))
 def profile_command(results: "Sequence[LaunchProfile]") -> tuple[Any, ...]:
     """Count a GPU kernel's work per thread: operations by type, memory accesses by space and pattern.
 
@@ -422,15 +417,15 @@ def predict_gpu(
     return tuple(predict.predict_time(work, trained, spec) for work in works)
 
 
-_GPUS = PerInput(
-    fields=("time_ms", "interval_ms", "bound", "bound_probability", "compute_probability", "traffic_bytes", "flops",
-            "familiar", "extrapolated", "gpu"),
-    head="ncc.tasks.gpus.head:load_gpu_head",
-    prepare=_check_launch,
-)  # fmt: skip
-
-
-@command(predict_gpu, per_input=_GPUS)
+@command(
+    predict_gpu,
+    per_input=PerInput(
+        fields="time_ms interval_ms bound bound_probability compute_probability traffic_bytes flops familiar "
+        "extrapolated gpu",
+        head="ncc.tasks.gpus.head:load_gpu_head",
+        prepare=_check_launch,
+    ),
+)
 def predict_gpu_command(results: "Sequence[GpuPrediction]", *, explain: bool = False) -> tuple[Any, ...]:
     """Predict how long a GPU kernel launch takes and whether it is compute- or memory-bound.
 
@@ -444,7 +439,7 @@ def predict_gpu_command(results: "Sequence[GpuPrediction]", *, explain: bool = F
 
 @verb(
     per_input=PerInput(
-        fields=("classes", "is_known", "compiled_as", "levels"),
+        fields="classes is_known compiled_as levels",
         head="ncc.tasks.classification.head:load_classifier",
         kernels=False,
     )

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_ARGUMENT = re.compile(r"^    (\w+): ", re.M)
+ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.M)
+"""An argument's name and text in the section of a docstring."""
 
 PathLike = str | os.PathLike[str]
 Source = PathLike | bytes
@@ -64,7 +65,7 @@ class Answer:
 class PerInput:
     """How a command answers each of its inputs; one that fails does not stop the others."""
 
-    fields: Sequence[str] = ()  # of an object, as null also if its input failed, beside those of every command
+    fields: str = ""  # of an object, as null also if its input failed, beside those of every command
     head: str = ""  # the function that loads one, as "module:name"
     kernels: bool = True  # skip C and C++ files of a folder that can't hold a kernel
     prepare: "Callable[[Sequence[str], dict[str, Any]], VectorFile | None] | None" = None
@@ -181,8 +182,7 @@ def document(function: _Function) -> _Function:
     if not title:
         return function
     arguments, _, others = sections.partition("\n\n")
-    _, *parts = _ARGUMENT.split(arguments)
-    texts = dict(zip(parts[::2], parts[1::2], strict=True))
+    texts = dict(ARGUMENT.findall(arguments))
     for name, parameter in inspect.signature(function).parameters.items():
         text = texts.pop(name, None) or unpack(name, parameter.annotation)[1].help
         texts[name] = fill(f"    {name}: {text}", 116, subsequent_indent=" " * 8)
