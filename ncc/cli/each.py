@@ -32,9 +32,9 @@ def answer_each(
 
     plan, options["as_json"] = command.per_input, as_json
     assert plan
-    sink = plan.prepare(inputs, options) if plan.prepare else None
-    plan.load(options)  # a message about a model is printed once
     items = find_inputs(inputs, kernels=plan.kernels)
+    sink = plan.prepare(len(items), options) if plan.prepare else None
+    plan.load(options)  # a message about a model is printed once
     results = Pool(jobs, seconds=ITEM_SECONDS + options["options"].timeout_s).in_order(
         items,
         partial(_work_on, place=command.place, options=options),

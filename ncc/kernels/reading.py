@@ -50,14 +50,18 @@ class Kernel:
 
 
 def read_kernels(
-    source: Source, embedding: AnyEmbedding | None, embedding_id: str | None, options: CompileOptions | None = None
+    source: Source,
+    embedding: AnyEmbedding | None,
+    embedding_id: str | None,
+    options: CompileOptions | None = None,
+    name: str | None = None,
 ) -> list[Kernel]:
-    """Read the kernels of a file or a text, in its order, for a head trained on the embedding of a fingerprint."""
+    """Read the kernels of a file, or those of a name, in its order, for a head trained on the embedding of an ID."""
     embedding = load_embedding(embedding)
     if embedding_id is not None:
         embedding = embedding.with_fingerprint(embedding_id)
     module = load_module(source, options=options, abstraction=embedding.abstraction)
-    kernels = kernel_indices(module)
+    kernels = kernel_indices(module) if name is None else sorted(find_kernels(module, name))
     lookup = embedding.look_up(module.texts).expand(module.text_id)
     vectors = embedding.vectors[lookup.word]
     return [

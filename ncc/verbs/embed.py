@@ -196,7 +196,7 @@ def save_vectors(modules: "Sequence[EmbeddedModule]", level: Level, path: str | 
             file.add(module.columns(level), module.vectors_at(level))
 
 
-def _open_vectors(_: Sequence[str], options: Mapping[str, Any]) -> "VectorFile | None":
+def _open_vectors(_: int, options: Mapping[str, Any]) -> "VectorFile | None":
     from ncc.learning.encoder.pooling import load_pooler
 
     models = PerInput().load(options)
@@ -251,13 +251,12 @@ def build_graph(source: Source, *, options: CompileOptions | None = None, langua
     return build_xfg(load_module(source, options=options, language=language, abstraction=abstraction))
 
 
-def _check_graph(inputs: Sequence[str], options: dict[str, Any]) -> None:
+def _check_graph(num_inputs: int, options: dict[str, Any]) -> None:
     from ncc.ir.graph.export import EXPORTERS
-    from ncc.ir.inputs import find_inputs
 
     output = options["output"]
     check_writable(output, extensions=EXPORTERS)
-    if output and len(find_inputs(inputs)) != 1:
+    if output and num_inputs != 1:
         raise InputError("-o takes one input; for several, use --json")
     is_drawn = output is not None and output.suffix in (".html", ".svg")
     if options["function"] is not None and not is_drawn:

@@ -82,13 +82,14 @@ def predict_device(
 
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
-    from ncc.kernels import launch, reading
     from ncc.kernels.host.launches import host_source, read_host
-    from ncc.tasks.devices import features, predict
+    from ncc.kernels.reading import NAMES_FLAG, read_kernels
+    from ncc.tasks.devices.features import check_sizes
     from ncc.tasks.devices.head import load_device_head
+    from ncc.tasks.devices.predict import Question
 
     assert not isinstance(transfer, str) and not isinstance(global_size, str)  # they were read by now
-    features.check_sizes(transfer, wgsize, global_size)
+    check_sizes(transfer, wgsize, global_size)
     loaded = load_device_head(_head_beside(gpu, head, platform), platform=platform)
     if platform not in (None, loaded.platform):
         raise InputError(f"platform is {platform!r}, but the head was trained on {loaded.platform!r}; omit it")
@@ -98,20 +99,12 @@ def predict_device(
     options = replace(CompileOptions.of(options, language), debug_lines=True)
     code = host_source(source) if (transfer, wgsize, global_size) == (None, None, None) else None
     if code is not None:
-        options = replace(options, flags=(reading.NAMES_FLAG, *options.flags))
-    kernels = reading.read_kernels(source, embedding, loaded.embedding_id, options)
-    if kernel is not None:
-        chosen = reading.find_kernels(kernels[0].module, kernel)
-        kernels = [each for each in kernels if each.function in chosen]
-    questions: list[predict.Question] = []
-    for each in kernels:
+        options = replace(options, flags=(NAMES_FLAG, *options.flags))
+    questions: list[Question] = []
+    for each in read_kernels(source, embedding, loaded.embedding_id, options, kernel):
         launches = [] if code is None else read_host(code, each.name, options).launches(each.name)
-        hosted = [
-            predict.Question.of_host(loaded, each, compare, launch.Launch.of(host.grid, host.block, {}), host)
-            for host in launches
-            if host.grid and host.block
-        ]
-        questions += hosted or [predict.Question(loaded, each, transfer, wgsize, global_size, compare)]
+        hosted = [Question.of_host(loaded, each, compare, host) for host in launches if host.grid and host.block]
+        questions += hosted or [Question(loaded, each, transfer, wgsize, global_size, compare)]
     return tuple(question.predict() for question in questions)
 
 
@@ -206,8 +199,7 @@ def _comparison(name: str, head: "TimesHead") -> "Comparison":
     return compare
 
 
-def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
-    from ncc.ir.inputs import find_inputs
+def _check_sizes(num_inputs: int, options: dict[str, Any]) -> None:
     from ncc.tasks.devices.features import check_sizes
     from ncc.tasks.gpus.specs import find_spec
 
@@ -216,7 +208,7 @@ def _check_sizes(inputs: Sequence[str], options: dict[str, Any]) -> None:
         find_spec(options["gpu"])
     options["head"] = _head_beside(options["gpu"], options["head"], options["platform"])
     check_writable(options["plot"], extensions=(".svg",))
-    if options["plot"] and len(find_inputs(inputs)) != 1:
+    if options["plot"] and num_inputs != 1:
         raise InputError("--plot takes one input")
 
 
@@ -344,7 +336,7 @@ def profile(
     return tuple(profiles)
 
 
-def _check_launch(_: Sequence[str], options: dict[str, Any]) -> None:
+def _check_launch(_: int, options: dict[str, Any]) -> None:
     """Read the arguments of a launch from NAME=VALUE, and check that these and its sizes are in range."""
     from ncc.kernels.launch import Launch
     from ncc.tasks.gpus.specs import find_spec

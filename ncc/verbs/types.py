@@ -68,8 +68,8 @@ class PerInput:
     fields: str = ""  # of an object, as null also if its input failed, beside those of every command
     head: str = ""  # the function that loads one, as "module:name"
     kernels: bool = True  # skip C and C++ files of a folder that can't hold a kernel
-    prepare: "Callable[[Sequence[str], dict[str, Any]], VectorFile | None] | None" = None
-    """Checks inputs and completes options; may return a file that gets the vectors of all inputs."""
+    prepare: "Callable[[int, dict[str, Any]], VectorFile | None] | None" = None
+    """Checks the number of inputs, and completes options; may return a file that gets the vectors of all inputs."""
 
     def load(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return options with models instead of their folders, each read once by a process."""

@@ -46,10 +46,10 @@ class Question:
     hosted: tuple[Launch, HostLaunch] | None = None  # a launch in host code, if that gives the sizes
 
     @classmethod
-    def of_host(
-        cls, head: TimesHead, kernel: Kernel, compare: Comparison | None, launch: Launch, host: HostLaunch
-    ) -> "Question":
+    def of_host(cls, head: TimesHead, kernel: Kernel, compare: Comparison | None, host: HostLaunch) -> "Question":
         """Ask about a launch in host code, whose buffers are copied there and back."""
+        assert host.grid and host.block  # launches of unknown sizes are left out
+        launch = Launch.of(host.grid, host.block, {})
         hosted = host.add_arguments(launch, kernel.module, kernel.function), host
         items, group = float(launch.num_threads), float(launch.block_threads)
         moved = sum(2 * host.buffers.get(index, _ELEMENT * items) for index in _pointers(kernel))
