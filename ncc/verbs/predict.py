@@ -323,11 +323,9 @@ def profile(
     """
     from ncc.kernels.host.launches import find_launches
     from ncc.kernels.profile import run_launch
-    from ncc.kernels.reading import load_kernels
 
-    module, kernels = load_kernels(source, kernel, options)
     profiles = []
-    for index, launch, host in find_launches(source, module, kernels, (grid, block), arguments or {}, options):
+    for module, index, launch, host in find_launches(source, kernel, grid, block, arguments or {}, options):
         if grid is not None:
             profiles.append(run_launch(module, index, launch)[0])
             continue
@@ -397,16 +395,13 @@ def predict_gpu(
         CompileError, IRError, AssetError: As in `load_module` and `load_gpu_head`.
     """
     from ncc.kernels.host.launches import find_launches
-    from ncc.kernels.reading import load_kernels
     from ncc.tasks.gpus import features, predict, specs
     from ncc.tasks.gpus.head import load_gpu_head
 
     trained = load_gpu_head(head)
     spec = specs.find_spec(gpu or trained.gpu)
-    module, kernels = load_kernels(source, kernel, options)
-    launches = find_launches(source, module, kernels, (grid, block), arguments or {}, options, program_args)
-    works = (features.count_launch(module, index, launch, host) for index, launch, host in launches)
-    return tuple(predict.predict_time(work, trained, spec) for work in works)
+    launches = find_launches(source, kernel, grid, block, arguments or {}, options, program_args)
+    return tuple(predict.predict_time(features.count_launch(*launch), trained, spec) for launch in launches)
 
 
 @command(

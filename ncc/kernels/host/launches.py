@@ -22,6 +22,7 @@ from tree_sitter import Node
 from ncc.errors import InputError
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
+from ncc.ir.inputs import load_module
 from ncc.ir.reader.module import Module
 from ncc.kernels.host.source import (
     HOST_SUFFIXES,
@@ -38,7 +39,7 @@ from ncc.kernels.host.source import (
 from ncc.kernels.host.values import SIZES, Scope, Value, Values, is_number
 from ncc.kernels.instructions import split_fields
 from ncc.kernels.launch import Launch, argument_names, argument_types, block_of, converted
-from ncc.kernels.reading import Source, split_kernel_name
+from ncc.kernels.reading import NAMES_FLAG, Source, find_kernels, kernel_indices, split_kernel_name
 from ncc.system.files.text import demangle, format_bytes
 
 logger = logging.getLogger(__name__)
@@ -469,19 +470,23 @@ def read_host(
 
 def find_launches(
     source: Source,
-    module: Module,
-    kernels: Sequence[int],
-    sizes: Sequence[Sequence[int] | int | None],
+    kernel_name: str | None,
+    grid: Sequence[int] | int | None,
+    block: Sequence[int] | int | None,
     arguments: Mapping[str, float],
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
-) -> list[tuple[int, Launch, HostLaunch]]:
-    """Find launches of kernels: one each of a grid and a block, or if both are None all that host code has.
+) -> list[tuple[Module, int, Launch, HostLaunch]]:
+    """Read kernels, all or of a name, and find their launches: of a grid and a block, or all that host code has.
 
     Raises:
         InputError: A size is out of range, only one is given, or host code has none.
     """
-    grid, block = sizes
+    compiling = options = options or CompileOptions()
+    if options.language or (not isinstance(source, bytes) and language_of(source)):
+        compiling = replace(options, flags=(NAMES_FLAG, *options.flags), debug_lines=True)
+    module = load_module(source, options=compiling)
+    kernels = kernel_indices(module) if kernel_name is None else find_kernels(module, kernel_name)
     if (grid is None) != (block is None):
         raise InputError(f"--{'block' if block is None else 'grid'} is missing; pass both, or none to read host code")
     found, missing = list[tuple[int, Launch, HostLaunch]](), list[str]()
@@ -506,7 +511,7 @@ def find_launches(
     for line in missing:
         logger.warning("%s", line)
     place = "source" if isinstance(own, bytes) else own
-    return [(kernel, launch, host.in_file(f"{place}:")) for kernel, launch, host in found]
+    return [(module, kernel, launch, host.in_file(f"{place}:")) for kernel, launch, host in found]
 
 
 @lru_cache(maxsize=16)
