@@ -13,10 +13,8 @@ from ncc.system.files.writing import check_writable, write_output
 from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, command, show_results, verb
 
 if TYPE_CHECKING:
-    from ncc.kernels.host.launches import HostLaunch
-    from ncc.kernels.launch import Launch
+    from ncc.kernels.host.launches import FoundLaunch
     from ncc.kernels.profile import LaunchProfile
-    from ncc.kernels.reading import Kernel
     from ncc.learning.embedding.embedding import AnyEmbedding
     from ncc.tasks.classification.head import ClassifierHead
     from ncc.tasks.classification.predict import ClassPrediction
@@ -174,13 +172,10 @@ def _comparison(name: str, head: "TimesHead") -> "Comparison":
     if not cpus:
         raise InputError(f"the head knows no CPU, only {', '.join(head.devices)}; expected one of 'ncc calibrate'")
 
-    def compare(
-        answer: "DevicePrediction", kernel: "Kernel", launch: "Launch", moved: float, host: "HostLaunch"
-    ) -> "DevicePrediction":
+    def compare(answer: "DevicePrediction", launch: "FoundLaunch", moved: float) -> "DevicePrediction":
         times = answer.times_ms or {}
         cpu = min(cpus, key=lambda device: times[device][0])
-        work = features.count_launch(kernel.module, kernel.function, launch, host)
-        run = predict.predict_time(work, trained, spec)
+        run = predict.predict_time(features.count_launch(*launch), trained, spec)
         copy = 1e3 * moved / spec.bus_bandwidth
         ends = [copy / share for share in _BUS_SHARE], _START_MS
         parts = [(run.time_ms, run.interval_ms[1]), *((math.sqrt(low * high), high) for low, high in ends)]

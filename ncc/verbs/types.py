@@ -1,6 +1,7 @@
 """Verbs as the command line sees them: words for their parameters, and parts of their answers."""
 
 import inspect
+import operator
 import os
 import re
 import shlex
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ncc.system.files.tables import VectorFile
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_call_once = lru_cache(maxsize=8)(operator.call)  # a process that works on inputs reads each model once
 
 ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.M)
 """An argument's name and text in the section of a docstring."""
@@ -82,7 +84,7 @@ class PerInput:
         for name, place in loaders.items():
             if options.get(name) is not None:
                 load = resolve_name(place)
-                loaded[name] = load_once(load, options[name], **_named_by(load, options))
+                loaded[name] = _call_once(load, options[name], **_named_by(load, options))
         return loaded
 
 
@@ -201,12 +203,6 @@ def unpack(name: str, annotation: Any) -> tuple[Any, Words]:
             annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
         else:
             return annotation, words
-
-
-@lru_cache(maxsize=8)
-def load_once(load: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """The object that options name, read once by each process that works on inputs."""
-    return load(*arguments, **options)
 
 
 def _folder(path: str) -> str:

@@ -105,6 +105,10 @@ class HostLaunch:
         )
 
 
+FoundLaunch = tuple[Module, int, Launch, HostLaunch]
+"""A module, the index of a kernel in it, a launch, and what host code tells of that."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Site:
     """A launch in the text: template arguments, sizes and arguments as expressions."""
@@ -476,7 +480,7 @@ def find_launches(
     arguments: Mapping[str, float],
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
-) -> list[tuple[Module, int, Launch, HostLaunch]]:
+) -> list[FoundLaunch]:
     """Read kernels, all or of a name, and find their launches: of a grid and a block, or all that host code has.
 
     Raises:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.kernels.host.launches import HostLaunch
+from ncc.kernels.host.launches import FoundLaunch, HostLaunch
 from ncc.kernels.launch import Launch, argument_names, argument_types, block_of
 from ncc.kernels.reading import Kernel
 from ncc.system.files.text import MAX_BYTES
@@ -29,7 +29,7 @@ _TIMED_STEP = 8
 """Step between sizes at which a GPU of a data sheet is timed, each by running the kernel."""
 
 
-Comparison = Callable[[DevicePrediction, Kernel, Launch, float, HostLaunch], DevicePrediction]
+Comparison = Callable[[DevicePrediction, FoundLaunch, float], DevicePrediction]
 """Compares the CPU of an answer with a GPU that no head knows, at a launch that moves some bytes."""
 
 
@@ -171,14 +171,14 @@ class Question:
         if self.compare is None:
             return answers
         return [
-            self.compare(answer, self.kernel, *self._launch(group, items, moved))
+            self.compare(answer, self._launch(group, items, moved), moved)
             for answer, (moved, group, items) in zip(answers, complete_sizes(features, sizes).tolist(), strict=True)
         ]
 
-    def _launch(self, group: float, items: float, moved: float) -> tuple[Launch, float, HostLaunch]:
-        """The launch in host code, or the one that the answer assumes, with bytes moved and those of buffers."""
+    def _launch(self, group: float, items: float, moved: float) -> FoundLaunch:
+        """The launch in host code, or the one that the answer assumes, with bytes of buffers."""
         if self.hosted is not None:
-            return self.hosted[0], moved, self.hosted[1]
+            return self.kernel.module, self.kernel.function, *self.hosted
         dimensions = int(self.features.feature("dimensions")[0])
         block = block_of(self.head.wgsize if math.isnan(group) else group, dimensions)
         side = round(side_length(items, dimensions))
@@ -187,7 +187,8 @@ class Question:
         launch = Launch.of([math.ceil(side / width) for width in block], block, dict.fromkeys(integers, float(side)))
         pointers = _pointers(self.kernel)
         buffers = dict.fromkeys(pointers, moved / 2 / max(len(pointers), 1))
-        return launch, moved, HostLaunch(buffers=buffers, origins=dict.fromkeys(buffers, "--transfer"))
+        host = HostLaunch(buffers=buffers, origins=dict.fromkeys(buffers, "--transfer"))
+        return self.kernel.module, self.kernel.function, launch, host
 
 
 def _pointers(kernel: Kernel) -> list[int]:
