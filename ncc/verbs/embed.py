@@ -274,13 +274,12 @@ def graph_command(
         output: Write .html, .svg, .graphml or .json.
         function: Function to draw (.svg) or to show first (.html), by mangled or source name.
     """
-    from ncc.ir.graph.export import EXPORTERS, to_dict
-    from ncc.ir.graph.xfg import EdgeKind
+    from ncc.ir.graph import export, xfg
     from ncc.learning.embedding.embedding import load_embedding
     from ncc.system.files.summaries import Summary
 
     module = result.module
-    counts = {kind.name.lower(): int((result.kind == kind).sum()) for kind in EdgeKind}
+    counts = {kind.name.lower(): int((result.kind == kind).sum()) for kind in xfg.EdgeKind}
     fields: dict[str, Any] = {
         "num_statements": module.num_statements,
         "unknown_rate": load_embedding().look_up(module.texts).expand(module.text_id).unknown_rate,
@@ -289,9 +288,9 @@ def graph_command(
     }
     if output:
         settings = {} if function is None else {"function": function}
-        write_output(output, EXPORTERS[output.suffix](result, **settings))
+        write_output(output, export.EXPORTERS[output.suffix](result, **settings))
     elif as_json:
-        fields["graph"] = to_dict(result)
+        fields["graph"] = export.to_dict(result)
     summary = Summary(
         verdict=f"{result.num_edges:,} edges",
         interval=f"{module.num_statements:,} statements",

@@ -2,6 +2,7 @@
 
 import platform as host
 
+from ncc.learning.data import registry
 from ncc.verbs.types import Answer, Rows, command
 
 
@@ -14,7 +15,6 @@ def info_command() -> Answer:
     from ncc.ir.frontend.clang import find_compiler
     from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
     from ncc.ir.reader.objects import IR_EXTENSIONS
-    from ncc.learning.data.registry import data_folder
     from ncc.system.sandbox.confine import describe_confinement
     from ncc.tasks.devices.prediction import MACHINES
 
@@ -36,7 +36,7 @@ def info_command() -> Answer:
         "device_heads": {name: ncc.load_device_head(platform=name).card for name in MACHINES},
         "coarsening_head": coarsening.card,
         "classifier": classifier.card,
-        "data_folder": str(data_folder()),
+        "data_folder": str(registry.data_folder()),
     }
     gpus = ", ".join(f"{machine['GPU']} ({name})" for name, machine in MACHINES.items())
     rows = [
@@ -59,28 +59,22 @@ def info_command() -> Answer:
 @command(compiles=False)
 def data_list_command() -> Answer:
     """List the datasets and whether you have them."""
-    from ncc.learning.data.registry import dataset_names, describe, verify
-
-    rows = [
-        (name, "here" if all(state.is_usable for state in verify(name).values()) else "missing", describe(name).title)
-        for name in dataset_names()
-    ]
+    rows = []
+    for name in registry.dataset_names():
+        is_here = all(state.is_usable for state in registry.verify(name).values())
+        rows.append((name, "here" if is_here else "missing", registry.describe(name).title))
     return Answer(text=Rows(rows, ("name", "state", "title")))
 
 
 @command(compiles=False)
 def data_fetch_command(name: str, *, data: str | None = None) -> Answer:
     """Print the paths of a dataset's files, or where to get them."""
-    from ncc.learning.data.registry import fetch
-
-    return Answer(text="\n".join(map(str, fetch(name, data))))
+    return Answer(text="\n".join(map(str, registry.fetch(name, data))))
 
 
 @command(compiles=False)
 def data_verify_command(name: str, *, data: str | None = None) -> Answer:
     """Check a dataset's files against their checksums."""
-    from ncc.learning.data.registry import verify
-
-    states = verify(name, data)
+    states = registry.verify(name, data)
     rows = [(state.value, str(path)) for path, state in states.items()]
     return Answer(text=Rows(rows, ("state", "file")), is_failed=not all(state.is_usable for state in states.values()))
