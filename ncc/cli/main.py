@@ -6,7 +6,7 @@ interrupted.
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
@@ -194,14 +194,11 @@ def run_verb(command: Command, *, as_json: bool = False, require_confinement: bo
 def _print(answer: Answer, as_json: bool) -> None:
     for reason in answer.failures:
         print_message(f"ncc: {without_command(reason)}")
-    if not as_json:
-        if answer.text:
-            print_text(answer.text)
-    elif isinstance(answer.json, dict):
-        print_answer(answer.json)
-    else:
-        for row in answer.json:
+    if as_json:
+        for row in [answer.json] if isinstance(answer.json, Mapping) else answer.json:
             print_answer(row)
+    elif answer.text:
+        print_text(answer.text)
     if answer.failures or answer.is_failed:
         raise click.exceptions.Exit(1)
 

@@ -140,13 +140,11 @@ def compare_times(cpu: tuple[float, ...], gpu: tuple[float, ...], least: float) 
     errors = [half * quantile((1 + level) / 2) / quantile((1 + INTERVAL) / 2) for level in LEVELS.tolist()]
     sure = float(sign_probability(ratio, np.array(errors)))
     wider, narrower = sorted(widths, key=lambda name: -widths[name])
-    reasons = []
+    reasons: tuple[str, ...] = ()
     if most < 0:
         sure = max(sure, 0.5 + INTERVAL / 2)
-        reasons.append(
-            f"start and copies alone take the GPU at least {format_duration(least)}, longer than the CPU's "
-            f"whole time, at most {format_duration(cpu[2])}"
-        )
+        start = f"start and copies alone take the GPU at least {format_duration(least)}"
+        reasons = (f"{start}, longer than the CPU's whole time, at most {format_duration(cpu[2])}",)
     return {
         "device": "GPU" if ratio > 0 else "CPU",
         "confidence": sure,
@@ -154,7 +152,7 @@ def compare_times(cpu: tuple[float, ...], gpu: tuple[float, ...], least: float) 
         "interval": (math.exp(ratio - half), math.exp(min(ratio + half, most))),
         "times_ms": {"CPU": cpu, "GPU": gpu},
         "devices": ("CPU", "GPU"),
-        "reasons": tuple(reasons),
+        "reasons": reasons,
         "warnings": (
             f"the {wider}'s time is the less certain one, within {format_ratio(widths[wider])} in four cases of five, "
             f"the {narrower}'s within {format_ratio(widths[narrower])}",

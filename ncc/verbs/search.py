@@ -112,7 +112,7 @@ def search_command(
         root: Show sources below this folder even if they changed; default: only sources as they were indexed.
     """
     from ncc.tasks.search.index import load_index
-    from ncc.tasks.search.pages import similar_page
+    from ncc.tasks.search.pages import pairs_of, side_by_side, similar_page
 
     if (query is None) != duplicates:
         raise InputError("expected either a file to search for or --duplicates")
@@ -131,14 +131,12 @@ def search_command(
     if output:
         about = f"{len(opened):,} functions, {opened.pooling} vectors."
         write_output(output, similar_page(answers, title=title, about=about, root=below))
-    return Answer(text=_parts(answers, sys.stdout.isatty() if source is None else source, below), json=rows)
+    shows_source = sys.stdout.isatty() if source is None else source
 
+    def parts() -> Iterator[Any]:
+        for answer in answers:
+            yield answer.summary()
+            if shows_source:
+                yield from (side_by_side(*pair, below) for _, pairs in pairs_of(answer) for pair in pairs)
 
-def _parts(answers: "Sequence[Duplicates | SearchResult]", with_source: bool, root: str | None) -> Iterator[Any]:
-    """The summary of each answer, and if wanted the source of its pairs side by side."""
-    from ncc.tasks.search.pages import pairs_of, side_by_side
-
-    for answer in answers:
-        yield answer.summary()
-        if with_source:
-            yield from (side_by_side(*pair, root) for _, pairs in pairs_of(answer) for pair in pairs)
+    return Answer(text=parts(), json=rows)
