@@ -88,7 +88,7 @@ def test_very_many_functions_are_compared_after_the_page_opened(code, tmp_path, 
     run_here("explore", "code", "-o", "more")
     table, later = data_in(tmp_path / "pages", "table"), data_in(tmp_path / "more", "table")
     compared = data_in(tmp_path / "more", "compared")
-    assert (table["later"], later["later"], compared.keys()) == ([], ["compared"], {"nearest", "copies"})
+    assert (table["later"], later["later"], set(compared)) == ([], ["compared"], {"nearest", "copies"})
     assert not (tmp_path / "pages" / "compared.js").exists()
     assert later["columns"] | compared == table["columns"]
 
@@ -223,11 +223,13 @@ def test_what_a_killed_run_leaves_is_removed_by_the_next(code, tmp_path, monkeyp
         (temporary / folder).mkdir(parents=True)
     (temporary / "ncc-explore-link").symlink_to(temporary / "other")
     monkeypatch.setenv("TMPDIR", str(temporary))
-    before, processes, folders = {*temporary.iterdir()}, [], []
+    before, processes = {*temporary.iterdir()}, []
+    folders: list[set[Path]] = []
     try:
         for _ in range(3):
             processes.append(start("explore", "code", "--no-open", stdout=-1, stderr=-1))
-            assert b"http" in processes[-1].stdout.readline()
+            page = processes[-1].stdout
+            assert page and b"http" in page.readline()
             folders.append({*temporary.iterdir()} - before.union(*folders))
             if len(processes) == 1:
                 processes[0].kill()
