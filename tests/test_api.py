@@ -61,33 +61,6 @@ def test_a_file_of_another_extension_is_read_with_its_language(tmp_path):
     assert ncc.embed(path, options=CompileOptions(language="opencl")).module.function_is_kernel.sum() == 2
 
 
-def test_standard_input_is_ir(monkeypatch, tree):
-    class Input:
-        buffer = (IR / "tree.clang22.ll").open("rb")
-
-    monkeypatch.setattr("sys.stdin", Input)
-    with Input.buffer:
-        assert np.array_equal(ncc.embed("-").statements, tree.statements)
-        with refuses(InputError, "standard input is empty"):
-            ncc.embed("-")
-
-
-def test_statement_vectors_are_rows_of_the_embedding(tree):
-    texts = tree.labels("statement")
-    for i in (0, 1, tree.num_statements - 1):
-        assert np.array_equal(tree.statements[i], tree.embedding.vector(texts[i]))
-    assert np.linalg.norm(tree.statements, axis=1) == pytest.approx(1, abs=1e-5)
-
-
-def test_levels_and_their_labels(tree):
-    assert np.array_equal(tree.vectors_at("module"), tree.vector[None])
-    assert np.array_equal(tree.vectors_at("function"), tree.functions)
-    assert np.array_equal(tree.vectors_at("statement"), tree.statements)
-    assert tree.labels("module") == (str(IR / "tree.clang22.ll"),)
-    assert tree.labels("function") == tree.module.function_names
-    assert tree.labels("statement")[0].startswith("define ")
-
-
 def test_a_data_frame_has_a_row_a_vector(tree):
     frame = tree.to_dataframe()
     assert frame.shape == (tree.module.num_functions, tree.dim)

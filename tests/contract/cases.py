@@ -1,6 +1,5 @@
 """What the public functions and their commands promise, a row each: the tables behind the contracts."""
 
-import math
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -82,17 +81,6 @@ def api_answer(case: Case, *arguments: Any, **settings: Any) -> dict[str, Any]:
     if case.verb in ANSWERS:
         return ANSWERS[case.verb](result)
     return {"kernels": [one.to_dict() for one in result]}
-
-
-def is_close(answer: Any, expected: Any) -> bool:
-    """Whether two answers are equal, their numbers but for rounding."""
-    if isinstance(expected, Mapping):
-        return answer.keys() == expected.keys() and all(is_close(answer[key], expected[key]) for key in expected)
-    if isinstance(expected, list | tuple):
-        return len(answer) == len(expected) and all(map(is_close, answer, expected))
-    if isinstance(expected, float):
-        return math.isclose(answer, expected, rel_tol=1e-5, abs_tol=1e-6)
-    return answer == expected
 
 
 def option_of(parameter: str) -> str:

@@ -218,23 +218,20 @@ def test_a_changed_number_is_refused_by_the_hash_of_the_tensors(name: str, copy_
 
 
 @pytest.mark.parametrize("name", SAVED)
-def test_a_second_round_trip_changes_no_bit(name: str, copy_of: Callable[[str], Copy], tmp_path: Path) -> None:
+def test_a_round_trip_keeps_every_number_and_a_second_one_every_bit(
+    name: str, copy_of: Callable[[str], Copy], tmp_path: Path
+) -> None:
     copy = copy_of(name)
     for source, target in ((copy.folder, tmp_path / "once"), (tmp_path / "once", tmp_path / "twice")):
         SAVED[name](copy.form.load(source), target)
     once, twice = ({path.name: path.read_bytes() for path in (tmp_path / n).iterdir()} for n in ("once", "twice"))
     assert once == twice
-
-
-@pytest.mark.parametrize("name", WITH_TENSORS)
-def test_what_is_read_has_every_number_of_its_file(name: str, copy_of: Callable[[str], Copy], tmp_path: Path) -> None:
-    copy = copy_of(name)
-    SAVED[name](copy.form.load(copy.folder), tmp_path / "again")
-    before, after = load_file(copy.tensors_path), load_file(tmp_path / "again" / copy.tensors_path.name)
-    assert before.keys() == after.keys()
-    for tensor, array in before.items():
-        assert array.dtype == after[tensor].dtype, tensor
-        np.testing.assert_array_equal(array, after[tensor], err_msg=tensor)
+    if copy.form.has_tensors:
+        before, after = (load_file(folder / copy.tensors_path.name) for folder in (copy.folder, tmp_path / "once"))
+        assert before.keys() == after.keys()
+        for tensor, array in before.items():
+            assert array.dtype == after[tensor].dtype, tensor
+            np.testing.assert_array_equal(array, after[tensor], err_msg=tensor)
 
 
 @pytest.mark.parametrize("name", SAVED)

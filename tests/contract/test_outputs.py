@@ -18,7 +18,7 @@ import pytest
 import ncc
 from tests.contract.cases import IR, KERNELS, command_line
 from tests.support.refuses import check_message
-from tests.support.tiny import CLASSIFIER, EMBEDDING, Tiny
+from tests.support.tiny import CLASSIFIER, EMBEDDING, ENCODER, Tiny
 from tests.support.verbs import run_here
 
 TREE = IR / "tree.clang22.ll"
@@ -125,6 +125,7 @@ def test_other_endings_are_wrong_usage(words, name, tmp_path):
 def makers(tiny: Tiny) -> Mapping[str, tuple[tuple[object, ...], str]]:
     """Every command that writes: its words up to the output, and the ending of that; folders have none."""
     classifier = command_line({**CLASSIFIER, "embedding": tiny.embedding, "cache": tiny.cache})
+    encoder = command_line({**ENCODER, "cache": tiny.cache})
     return {
         "embed": (MODULES["embed"], ".npz"),
         "graph": (MODULES["graph"], ".json"),
@@ -132,6 +133,7 @@ def makers(tiny: Tiny) -> Mapping[str, tuple[tuple[object, ...], str]]:
         "index": (("index", tiny.programs, "-o"), ""),
         "corpus build": (("corpus", "build", tiny.programs, "--jobs", 1, "-o"), ""),
         "train embedding": (("train", "embedding", tiny.corpus, *command_line(EMBEDDING), "-o"), ""),
+        "train encoder": (("train", "encoder", tiny.sources, "--functions", tiny.functions, *encoder, "-o"), ""),
         "train classify": (("train", "classify", tiny.programs, *classifier, "-o"), ""),
         "train devmap": (("train", "devmap", tiny.times, "-o"), ""),
         "train gpu": (("train", "gpu", tiny.launches, "--gpu", "A100", "-o"), ""),

@@ -1,4 +1,4 @@
-"""What holds for all that learns: the seed decides, a stop changes nothing, and what was written answers."""
+"""What holds for all that learns: the command does as the function, the seed decides, and a stop changes nothing."""
 
 import json
 import sys
@@ -8,14 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import ncc
 from tests.contract.cases import command_line as options
 from tests.rooms import app
-from tests.support.refuses import refuses
 from tests.support.tiny import CLASSIFIER, EMBEDDING, ENCODER, LSTM_ENCODER, Tiny
 
 HOW_IT_WAS_MADE = {"seconds", "command", "seed", "protocol"}
@@ -24,35 +22,27 @@ HOW_IT_WAS_MADE = {"seconds", "command", "seed", "protocol"}
 
 @dataclass(frozen=True)
 class Trainer:
-    """Something that learns, by a command, from data that its card names; what it wrote answers in numbers."""
+    """Something that learns, by a command, from data that its card names."""
 
     command: Callable[[Tiny], Sequence[object]]  # but for the folder
     data: Mapping[str, object]
-    ask: Callable[[Tiny, Path], Any]
     seed: bool = True  # something is drawn
     stops: str = ""  # start of the line of progress at which it is stopped, where it can go on
-
-
-def a_program(tiny: Tiny) -> Path:
-    return tiny.programs / "bits" / "0.ll"
 
 
 TRAINERS = {
     "corpus": Trainer(
         lambda tiny: ["corpus", "build", tiny.programs, "--jobs", 1],
         {"recipe": "programs", "files": {"programs": 30}},
-        lambda _, made: ncc.load_counts(made).matrix.data,
         seed=False,
     ),
     "embedding": Trainer(
         lambda tiny: ["train", "embedding", tiny.corpus, *options(EMBEDDING)],
         {"corpora": ["corpus"], "num_files": 30},
-        lambda tiny, made: ncc.embed(a_program(tiny), embedding=made, pooling="mean").vector,
     ),
     "encoder": Trainer(
         lambda tiny: ["train", "encoder", tiny.sources, *encoder_options(tiny), *options(ENCODER)],
         {"programs": 8, "functions": 16},
-        lambda tiny, made: ncc.embed(a_program(tiny), encoder=made).vector,
     ),
     "lstm-encoder": Trainer(
         lambda tiny: [
@@ -60,7 +50,6 @@ TRAINERS = {
             *("--embedding", tiny.embedding, *options(LSTM_ENCODER)),
         ],
         {},
-        lambda tiny, made: ncc.embed(a_program(tiny), encoder=made, embedding=tiny.embedding).vector,
         stops="epoch 1:",
     ),
     "classifier": Trainer(
@@ -69,22 +58,15 @@ TRAINERS = {
             *options(CLASSIFIER),
         ],
         {"programs": 30, "levels": ["-O1"]},
-        lambda tiny, made: [
-            one.probability for one in ncc.classify(a_program(tiny), head=made, embedding=tiny.embedding).classes
-        ],
         stops="epoch 1:",
     ),
     "device-head": Trainer(
         lambda tiny: ["train", "devmap", tiny.times],
         {"data": "times.csv", "num_kernels": 8},
-        lambda tiny, made: ncc.predict_device(tiny.kernels / "k0.cl", global_size=4096, head=made)[0].times_ms["one"],
     ),
     "gpu-head": Trainer(
         lambda tiny: ["train", "gpu", tiny.launches, "--gpu", "A100"],
         {"launches": 12, "programs": 4},
-        lambda tiny, made: (
-            ncc.predict_gpu(tiny.launches.with_name("p1.cu"), grid=[64], block=[256], head=made)[0].time_ms
-        ),
     ),
 }
 SEEDED = [name for name, one in TRAINERS.items() if one.seed]
@@ -179,20 +161,3 @@ def test_a_corpus_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) ->
     assert "1 of 3 batches" not in told
     assert differences(learnt(tmp_path / "stopped" / "width-2"), learnt(tmp_path / "whole" / "width-2")) == set()
     assert (stopped.files, stopped.statements) == (whole.files, whole.statements) == ({"code": 130}, {"code": 390})
-
-
-@pytest.mark.parametrize("name", TRAINERS)
-def test_a_place_that_can_not_be_written_is_refused_before_any_work(name: str, tiny: Tiny, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    told: list[str] = []
-    with refuses(ncc.OutputError, tmp_path / "file"):
-        tiny.train(name, tmp_path / "file" / "made", progress=told.append)
-    assert told == []
-    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
-
-
-@pytest.mark.parametrize("name", TRAINERS)
-def test_what_was_written_answers(name: str, tiny: Tiny) -> None:
-    answer = np.asarray(TRAINERS[name].ask(tiny, tiny.folder / name), np.float64)
-    assert np.isfinite(answer).all()
-    assert answer.any()

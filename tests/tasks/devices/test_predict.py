@@ -104,10 +104,6 @@ def test_a_head_of_another_embedding_or_platform_is_refused():
         ncc.predict_device(KERNELS, head=replace(head, embedding_id="cafe"))
 
 
-def test_a_head_is_read_once():
-    assert load_device_head(platform="amd") is load_device_head(platform="amd")
-
-
 def test_a_long_text_is_asked_about_like_a_file():
     text = f"// {'x' * 5000}\n__kernel void k(__global float *a) {{ a[get_global_id(0)] *= 2; }}\n"
     (answer,) = ncc.predict_device(text, language="opencl")
