@@ -138,7 +138,6 @@ from ncc.system.sandbox.confine import (
     confine,
     describe_confinement,
     landlock_version,
-    require_confinement,
 )
 from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name
@@ -174,7 +173,6 @@ from ncc.tasks.devices.features import (
     KernelWork,
     code_columns,
 )
-from ncc.tasks.devices.fit import fit_times
 from ncc.tasks.devices.head import (
     PLATFORMS,
     TimesHead,
@@ -193,10 +191,8 @@ from ncc.tasks.search.calibration import (
 )
 from ncc.tasks.search.pages import similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store, content_hash
-from ncc.verbs.embed import save_vectors
 from ncc.verbs.predict import classify, compare_times
 from ncc.verbs.train import build_corpus
-from ncc.verbs.vectors import EmbeddedModule
 from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.coarsening.samples import load_samples as coarsening_load_samples
 from ncc_lab.coarsening.samples import read_table as read_runtimes

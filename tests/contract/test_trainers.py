@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import ncc
 from tests.contract.cases import command_line as options
-from tests.rooms import app
 from tests.support.tiny import CLASSIFIER, EMBEDDING, ENCODER, LSTM_ENCODER, Tiny
+from tests.support.verbs import run_here
 
 HOW_IT_WAS_MADE = {"seconds", "command", "seed", "protocol"}
 """Fields of cards, wherever they are, that may differ between models that are the same."""
@@ -120,8 +119,8 @@ def test_the_command_gives_the_bits_of_the_function_and_a_card_that_says_how(
     trainer = TRAINERS[name]
     command = [str(one) for one in (*trainer.command(tiny), "-o", tmp_path / "made")]
     monkeypatch.setattr(sys, "argv", ["ncc", *command])
-    result = CliRunner().invoke(app, command)
-    assert result.exit_code == 0, result.output
+    finished = run_here(*command)
+    assert finished.code == 0, finished.err
     assert differences(learnt(tmp_path / "made"), learnt(tiny.folder / name)) == set()
     (card_path,) = [path for path in (tmp_path / "made").glob("*.json") if path.name != "plan.json"]
     about = about_of(json.loads(card_path.read_bytes()))

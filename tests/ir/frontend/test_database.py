@@ -5,15 +5,20 @@ import json
 import os
 import random
 import re
+from pathlib import Path
 
 import pytest
 
 import ncc
 from ncc.errors import CompileError, InputError
 from tests.rooms import (
+    Attempt,
     CachingCompiler,
     CompileOptions,
+    CorpusFile,
     InputFile,
+    Recipe,
+    Source,
     compile_program,
     file_key,
     find_files,
@@ -81,8 +86,35 @@ def test_a_corpus_of_a_folder_takes_what_its_database_names(project, options):
     assert all(b"fmul fast" in CachingCompiler(project).ir_of(file) for file in files)
 
 
+def find(project, **more) -> list[CorpusFile]:
+    """The files of a source that is the project."""
+    source = Source(name="a", folder=str(project), commands="compile_commands.json", **more)
+    return find_files(Recipe(name="r", sources=(source,)))
+
+
+def test_flags_of_a_recipe_come_after_those_of_the_database(project):
+    attempts = (Attempt(flags=("-w", "-I{folder}/more")), Attempt(language="c"))
+    (first, _), (second, _) = find(project, attempts=attempts, defines=("A=1",))[0].attempts
+    assert first.flags == (*second.flags, "-w", f"-I{project}/more")
+    assert "-DOPERATION=+" in second.flags
+    assert (first.language, second.language, first.defines) == (None, "c", ("A=1",))
+
+
+def test_a_recipe_takes_what_is_in_the_database_and_in_its_patterns(project):
+    for more, names in (
+        ({"patterns": ("*/f.c",)}, ["one", "two"]),
+        ({"patterns": ("two/*", "include/*")}, ["two"]),
+        ({"exclude": ("one*/*",)}, ["two"]),
+        ({"patterns": ("three/**/*",)}, []),
+        ({"optimization": ("-O0", "-O3")}, ["one", "one", "two", "two"]),
+    ):
+        assert [Path(file.path).parent.name for file in find(project, **more)] == names
+
+
 def test_a_damaged_database_is_refused(project, options):
     (project / "compile_commands.json").write_text("{}}")
+    with refuses(InputError, "source a", "compile_commands.json", "not a compilation database"):
+        find(project)
     with refuses(InputError, "compile_commands.json", "not a compilation database"):
         ncc.embed(project / "one" / "f.c", options=options)
     with refuses(InputError, "none.json", "can't be read", "No such file"):

@@ -1,13 +1,11 @@
 """Kernels measured on PoCL's two devices, and what is wrong with others."""
 
 import fcntl
-import json
 import os
 import shutil
 import sys
 
 import pytest
-from click.testing import CliRunner
 
 import ncc
 from ncc.errors import InputError, NccError, OutputError
@@ -24,6 +22,7 @@ from tests.rooms import (
 )
 from tests.rooms import devices_read_times as read_times
 from tests.support.refuses import refuses
+from tests.support.verbs import run_here
 
 
 def _measure(kernels, output, pocl, **options):
@@ -201,19 +200,10 @@ def test_a_table_of_another_kind_is_refused(pocl, tmp_path):
         _measure(["good"], tmp_path / "t.csv", pocl)
 
 
-def test_the_commands(pocl, tmp_path):
-    from tests.rooms import app
-
-    def ran(*arguments):
-        return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-    said = ran("devices", "--json")
-    assert said.exit_code == 0
-    assert [json.loads(line)["name"] for line in said.stdout.splitlines()] == pocl
+def test_the_command(pocl, tmp_path):
     shutil.copy(KERNELS / "good.cl", tmp_path)
-    said = ran("measure", tmp_path, "-o", tmp_path / "t.parquet", "--sizes", "1K", "--wgsize", "64", "--json")
-    assert said.exit_code == 0
-    assert json.loads(said.stdout)["num_rows"] == 2
+    words = ["measure", tmp_path, "-o", tmp_path / "t.parquet", "--sizes", "1K", "--wgsize", "64"]
+    assert run_here(*words, "--json").row["num_rows"] == 2
 
 
 def test_a_fill_is_measured_with_a_warning(pocl, tmp_path):

@@ -1,6 +1,5 @@
 """Recipes: TOML and folders to what a corpus is made of, the files that are found for them, and what is refused."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -233,57 +232,3 @@ def test_flags_name_the_folder(code, find):
 def test_a_source_that_can_not_be_searched_is_named(code, find, source, nouns):
     with refuses(InputError, "source a", *nouns):
         find(**({"folder": str(code)} | source))
-
-
-# ---- compilation databases
-
-
-@pytest.fixture
-def project(tmp_path):
-    """Sources that compile only with the flags of their database, which CMake would write into a build folder."""
-    folder = tmp_path / "project"
-    for name, text in {
-        "include/sum.h": "#define SUM(a, b) ((a) + (b))\n",
-        "src/one.c": '#include "sum.h"\nint one(int x) { return SUM(x, 1) * FACTOR; }\n',
-        "src/two.cpp": "#include <sum.h>\nauto two(auto x) { return SUM(x, 2); }\nint f(int x) { return two(x); }\n",
-        "src/unused.c": "int unused;\n",
-        "build/compile_commands.json": "",
-    }.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
-
-
-@pytest.fixture
-def database(project):
-    path = project / "build" / "compile_commands.json"
-    two = "c++ -I../include -std=c++20 -c ../src/two.cpp"
-    entries: list[dict[str, object]] = [
-        {"file": "../src/one.c", "command": "/usr/bin/cc -I../include -DFACTOR=5 -O2 -o one.o -c ../src/one.c"},
-        {"file": str(project / "src" / "two.cpp"), "arguments": two.split()},
-    ]
-    path.write_text(json.dumps([{"directory": str(path.parent), **entry} for entry in entries]))
-
-
-def test_flags_of_the_recipe_come_after_those_of_the_database(project, database, find):
-    attempts = (Attempt(flags=("-w", "-I{folder}/more")), Attempt(language="c"))
-    files = find(folder=str(project), commands="build/compile_commands.json", attempts=attempts, defines=("A=1",))
-    (first, _), (second, _) = files[0].attempts
-    assert first.flags == (*second.flags, "-w", f"-I{project}/more")
-    assert second.flags[0] == f"-I{project}/build/../include"
-    assert (first.language, second.language, first.defines) == (None, "c", ("A=1",))
-
-
-def test_files_outside_the_patterns_or_excluded_are_left_out(project, database, find):
-    options = {"folder": str(project), "commands": "build/compile_commands.json"}
-    assert _names(find(**options, patterns=("src/*",))) == ["one.c", "two.cpp"]
-    assert _names(find(**options, patterns=("src/*.cpp", "include/*"))) == ["two.cpp"]
-    assert _names(find(**options, exclude=("src/one*",))) == ["two.cpp"]
-    assert _names(find(**options, patterns=("build/**/*",))) == []
-    assert len(find(**options, optimization=("-O0", "-O3"))) == 4
-
-
-def test_a_damaged_database_is_refused_by_the_name_of_its_source(project, find):
-    (project / "build" / "compile_commands.json").write_text('[{"file": "a.c", "command": "cc a.c"}]')
-    with refuses(InputError, "source a", "compile_commands.json", "not a compilation database"):
-        find(folder=str(project), commands="build/compile_commands.json")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.rooms import BITS, Module, count_patterns, read_module
+from tests.rooms import BITS, count_patterns, read_module
 from tests.rooms import ENCODER_KINDS as KINDS
 
 SUM = b"""
@@ -36,17 +36,13 @@ define void @both(i32 %n, double %x) {
 """
 
 
-def module(text: bytes = SUM) -> Module:
-    return read_module(text)
-
-
 def bags(text: bytes) -> tuple[list[int], list[int]]:
-    found = count_patterns(module(text), np.zeros(module(text).num_functions, np.int64))
+    found = count_patterns(read_module(text), np.zeros(read_module(text).num_functions, np.int64))
     return found.key.tolist(), found.times.tolist()
 
 
 def test_keys_ascend_and_every_kind_is_there() -> None:
-    both = module(SUM + CALLS)
+    both = read_module(SUM + CALLS)
     found = count_patterns(both, np.zeros(2, np.int64))
     assert (np.diff(found.key.astype(np.int64)) > 0).all()
     assert set((found.key >> BITS).tolist()) == set(range(len(KINDS)))
@@ -100,9 +96,9 @@ def test_loops_do() -> None:
 
 
 def test_each_function_goes_into_its_bag() -> None:
-    both = module(SUM + SUM.replace(b"@sum", b"@other").replace(b"slt", b"sgt"))
+    both = read_module(SUM + SUM.replace(b"@sum", b"@other").replace(b"slt", b"sgt"))
     apart = count_patterns(both, np.array([1, 0]))
-    alone = count_patterns(module(), np.zeros(1, np.int64))
+    alone = count_patterns(read_module(SUM), np.zeros(1, np.int64))
     second = slice(apart.start[1], apart.start[2])
     assert apart.key[second].tolist() == alone.key.tolist()
     assert apart.times[second].tolist() == alone.times.tolist()

@@ -54,8 +54,8 @@ STOPPED: dict[str, dict] = {
 }
 """Name → options of trainings, with dropout and noise, that are stopped and go on."""
 
-EPOCHS = 30
-"""Of the loose ones."""
+LONG = {"epochs": 30, "learning_rate": 1e-2}
+"""Options of the loose ones: enough steps to learn."""
 
 WORDS = 3000
 """Rows of a table, of which a batch touches 40 at most."""
@@ -118,16 +118,6 @@ def result(model: nn.Module, data: Samples, checkpoint: Path | None = None, **op
     config = TrainingConfig(**({"epochs": 3, "batch_size": 8, "global_batch": True} | options))
     losses = train(model, data, nn.functional.mse_loss, config, checkpoint=checkpoint, statistics=statistics)
     return {"model": model.state_dict(), "losses": losses, "statistics": vars(statistics)}
-
-
-def exact(options: dict) -> dict:
-    """A few steps."""
-    return result(network(), Samples(), **options)
-
-
-def loose(options: dict) -> dict:
-    """Enough steps to learn."""
-    return result(network(), Samples(), **({"epochs": EPOCHS, "learning_rate": 1e-2} | options))
 
 
 def noisy(kind: str, options: dict, checkpoint: Path, stop_at: int = 0) -> dict:
@@ -217,11 +207,6 @@ def reader(dropout: float = 0.0) -> nn.Module:
     return nn.Sequential(nn.Embedding(WORDS, 16), *layers, nn.Linear(8, 1))
 
 
-def tables(data: Samples, **options) -> dict:
-    """A few steps of a model most of whose weights are rows of a table."""
-    return result(reader(), data, **options)
-
-
 def refused(rank: int) -> dict[str, str]:
     """What trainings say whose ranks were not given the same, by what they were not."""
     unlike = {
@@ -263,17 +248,17 @@ def files(rank: int, folder: Path) -> dict:
 def all_cases(rank: int, world: int, folder: Path) -> dict[str, dict]:
     """Everything, by kind and name; of more than two ranks, what might depend on their number."""
     cases: dict[str, dict] = {
-        "exact": {name: exact(options) for name, options in EXACT.items()},
+        "exact": {name: result(network(), Samples(), **options) for name, options in EXACT.items()},
         **stopped_cases(folder),
     }
     if world == 2:
         leave(folder / "stopped.pt")
-        cases["loose"] = {name: loose(options) for name, options in LOOSE.items()}
+        cases["loose"] = {name: result(network(), Samples(), **LONG, **options) for name, options in LOOSE.items()}
         cases["mixed"] = {"float32": mixed(rank)}
         cases["each"] = {"none": result(network(), Samples(), batch_size=4, global_batch=False, lr_scaling="none")}
-        cases["tables"] = {"sparse": tables(KnownWords()), "dense": tables(Words())}
+        cases["tables"] = {"sparse": result(reader(), KnownWords()), "dense": result(reader(), Words())}
         compressed = ("bf16", "int8", "topk")
-        cases["tables"] |= {name: tables(KnownWords(), compression=name) for name in compressed}
+        cases["tables"] |= {name: result(reader(), KnownWords(), compression=name) for name in compressed}
     return cases
 
 

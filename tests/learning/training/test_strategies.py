@@ -19,7 +19,7 @@ SYNCHRONOUS = [name for name in RANKS["EXACT"] if not name.startswith("local")]
 WEIGHTS = 5 * 64 + 65 * 64 + 65
 STEPS = 6
 """An epoch's, of the data of ``strategy_ranks``."""
-LOOSE_STEPS = RANKS["EPOCHS"] * STEPS
+LOOSE_STEPS = RANKS["LONG"]["epochs"] * STEPS
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,8 @@ def ranks(request) -> list[dict]:
 @pytest.fixture(scope="module")
 def alone() -> dict:
     """What one process comes to."""
-    return {name: RANKS[name]({}) for name in ("exact", "loose")}
+    ways = {"exact": {}, "loose": RANKS["LONG"]}
+    return {name: RANKS["result"](RANKS["network"](), RANKS["Samples"](), **way) for name, way in ways.items()}
 
 
 def _close(a, b, tolerance):
