@@ -454,3 +454,13 @@ TRAINERS = (
 # fmt: on
 
 CASES = (*PER_INPUT, *OTHERS, *TRAINERS)
+
+
+def training_command(tiny: Tiny, name: str) -> list[object]:
+    """The command that trains a model of the small world, but for the folder."""
+    verb, settings = tiny.training_of(name)
+    words = next(case.words for case in CASES if case.verb == verb)
+    typed = {name: value for name, value in settings.items() if name not in NOT_TYPED}
+    given = [value for name, value in settings.items() if name in NOT_TYPED]
+    inputs = [one for value in given for one in (value if isinstance(value, list) else [value])]
+    return [*words, *inputs, *command_line(typed)]

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import ncc
-from tests.contract.cases import IR, KERNELS, command_line
+from tests.contract.cases import IR, KERNELS, training_command
 from tests.support.refuses import check_message
-from tests.support.tiny import CLASSIFIER, EMBEDDING, ENCODER, Tiny
+from tests.support.tiny import TRAINED, Tiny
 from tests.support.verbs import run_here
 
 TREE = IR / "tree.clang22.ll"
@@ -124,19 +124,12 @@ def test_other_endings_are_wrong_usage(words, name, tmp_path):
 
 def makers(tiny: Tiny) -> Mapping[str, tuple[tuple[object, ...], str]]:
     """Every command that writes: its words up to the output, and the ending of that; folders have none."""
-    classifier = command_line({**CLASSIFIER, "embedding": tiny.embedding, "cache": tiny.cache})
-    encoder = command_line({**ENCODER, "cache": tiny.cache})
     return {
         "embed": (MODULES["embed"], ".npz"),
         "graph": (MODULES["graph"], ".json"),
         "predict-device": (PLOT, ".svg"),
         "index": (("index", tiny.programs, "-o"), ""),
-        "corpus build": (("corpus", "build", tiny.programs, "--jobs", 1, "-o"), ""),
-        "train embedding": (("train", "embedding", tiny.corpus, *command_line(EMBEDDING), "-o"), ""),
-        "train encoder": (("train", "encoder", tiny.sources, "--functions", tiny.functions, *encoder, "-o"), ""),
-        "train classify": (("train", "classify", tiny.programs, *classifier, "-o"), ""),
-        "train devmap": (("train", "devmap", tiny.times, "-o"), ""),
-        "train gpu": (("train", "gpu", tiny.launches, "--gpu", "A100", "-o"), ""),
+        **{name: ((*training_command(tiny, name), "-o"), "") for name in TRAINED},
     }
 
 

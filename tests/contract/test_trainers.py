@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import ncc
-from tests.contract.cases import command_line as options
-from tests.support.tiny import CLASSIFIER, EMBEDDING, ENCODER, LSTM_ENCODER, Tiny
+from tests.contract.cases import training_command
+from tests.support.tiny import Tiny
 from tests.support.verbs import run_here
 
 HOW_IT_WAS_MADE = {"seconds", "command", "seed", "protocol"}
@@ -21,61 +21,26 @@ HOW_IT_WAS_MADE = {"seconds", "command", "seed", "protocol"}
 
 @dataclass(frozen=True)
 class Trainer:
-    """Something that learns, by a command, from data that its card names."""
+    """What is known of a training of the small world."""
 
-    command: Callable[[Tiny], Sequence[object]]  # but for the folder
-    data: Mapping[str, object]
+    data: Mapping[str, object]  # that its card names
     seed: bool = True  # something is drawn
     stops: str = ""  # start of the line of progress at which it is stopped, where it can go on
 
 
 TRAINERS = {
-    "corpus": Trainer(
-        lambda tiny: ["corpus", "build", tiny.programs, "--jobs", 1],
-        {"recipe": "programs", "files": {"programs": 30}},
-        seed=False,
-    ),
-    "embedding": Trainer(
-        lambda tiny: ["train", "embedding", tiny.corpus, *options(EMBEDDING)],
-        {"corpora": ["corpus"], "num_files": 30},
-    ),
-    "encoder": Trainer(
-        lambda tiny: ["train", "encoder", tiny.sources, *encoder_options(tiny), *options(ENCODER)],
-        {"programs": 8, "functions": 16},
-    ),
-    "lstm-encoder": Trainer(
-        lambda tiny: [
-            *("train", "encoder", tiny.sources, *encoder_options(tiny)),
-            *("--embedding", tiny.embedding, *options(LSTM_ENCODER)),
-        ],
-        {},
-        stops="epoch 1:",
-    ),
-    "classifier": Trainer(
-        lambda tiny: [
-            *("train", "classify", tiny.programs, "--embedding", tiny.embedding, "--cache", tiny.cache),
-            *options(CLASSIFIER),
-        ],
-        {"programs": 30, "levels": ["-O1"]},
-        stops="epoch 1:",
-    ),
-    "device-head": Trainer(
-        lambda tiny: ["train", "devmap", tiny.times],
-        {"data": "times.csv", "num_kernels": 8},
-    ),
-    "gpu-head": Trainer(
-        lambda tiny: ["train", "gpu", tiny.launches, "--gpu", "A100"],
-        {"launches": 12, "programs": 4},
-    ),
+    "corpus": Trainer({"recipe": "programs", "files": {"programs": 30}}, seed=False),
+    "embedding": Trainer({"corpora": ["corpus"], "num_files": 30}),
+    "encoder": Trainer({"programs": 8, "functions": 16}),
+    "lstm-encoder": Trainer({}, stops="epoch 1:"),
+    "classifier": Trainer({"programs": 30, "levels": ["-O1"]}, stops="epoch 1:"),
+    "device-head": Trainer({"data": "times.csv", "num_kernels": 8}),
+    "gpu-head": Trainer({"launches": 12, "programs": 4}),
 }
 SEEDED = [name for name, one in TRAINERS.items() if one.seed]
 LOST_BY_A_STOP = {"lstm-encoder": {"/lstm.json/card/losses"}}
 """A known defect: the card has the losses of the last run alone. What was learnt is the same."""
 RESUMING = [name for name, one in TRAINERS.items() if one.stops]
-
-
-def encoder_options(tiny: Tiny) -> list[object]:
-    return ["--functions", tiny.functions, "--cache", tiny.cache]
 
 
 def about_of(card: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -117,7 +82,7 @@ def test_the_command_gives_the_bits_of_the_function_and_a_card_that_says_how(
     name: str, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trainer = TRAINERS[name]
-    command = [str(one) for one in (*trainer.command(tiny), "-o", tmp_path / "made")]
+    command = [str(one) for one in (*training_command(tiny, name), "-o", tmp_path / "made")]
     monkeypatch.setattr(sys, "argv", ["ncc", *command])
     finished = run_here(*command)
     assert finished.code == 0, finished.err

@@ -44,11 +44,6 @@ def test_an_argument_follows_from_what_threads_are_compared_with():
     assert _profile("pairs", grid=(4,), n=512).per_thread["flops"] == pytest.approx(512)
 
 
-def test_what_memory_decides_on_is_said_to_be_unknown():
-    found = _profile("rows", grid=(1,))
-    assert found.to_dict()["data_dependent_loops"] == 1
-
-
 def test_a_tree_runs_the_logarithm_of_the_block():
     found = _profile("tree")
     assert [loop.trip_count for loop in found.loops] == [8]

@@ -108,8 +108,13 @@ class Tiny:
             output: Where to.
             options: Other ones than those of the world.
         """
+        verb, usual = self.training_of(name)
+        return call(verb, output=output, **(usual | options))
+
+    def training_of(self, name: str) -> tuple[str, dict[str, Any]]:
+        """The function that trains a model of the world, and its arguments but for the folder."""
         sources = {"programs": self.sources, "functions": self.functions, "cache": self.cache}
-        verb, usual = {
+        made: dict[str, tuple[str, dict[str, Any]]] = {
             "corpus": ("build_corpus", {"recipe": self.programs, "jobs": 1}),
             "embedding": ("train_embedding", {"corpora": [self.corpus], **EMBEDDING}),
             "encoder": ("train_encoder", sources | ENCODER),
@@ -120,8 +125,8 @@ class Tiny:
             ),
             "device-head": ("train_devmap", {"tables": [self.times]}),
             "gpu-head": ("train_gpu", {"table": self.launches, "gpu": "A100"}),
-        }[name]
-        return call(verb, output=output, **(usual | options))
+        }
+        return made[name]
 
     def _write_programs(self) -> None:
         for name, opcodes in CLASSES.items():

@@ -119,13 +119,6 @@ def test_an_explicit_argument_is_no_other_functions_name():
     assert _arguments(text, n=9).buffers == {0: 64}
 
 
-def test_files_beside_are_read_where_a_file_launches_nothing(tmp_path):
-    (tmp_path / "kernel.cu").write_text("__global__ void fill(double *x, int n);")
-    (tmp_path / "main.cpp").write_text(_CODE)
-    found = read_host(tmp_path / "kernel.cu", "fill").launch_at("fill", Launch.of([4], [256], {}))
-    assert found.values[1] == 1024
-
-
 _DEFAULTS = (Path(__file__).parent / "defaults.cu").read_text()
 
 

@@ -51,11 +51,6 @@ def test_look_up_backs_off_and_says_so(hand_made):
     }  # fmt: skip
 
 
-def test_vector_is_the_row_of_the_word_that_stands_for_a_statement(hand_made):
-    assert np.array_equal(hand_made.vector("<%ID> = add nuw i32 <%ID>, <INT>"), hand_made.vectors[0])
-    assert np.array_equal(hand_made.vector("unheard of"), hand_made.vectors[4])
-
-
 def test_nearest_are_statements_of_the_corpus_best_first(hand_made):
     near = hand_made.nearest("<%ID> = add i32 <%ID>, <INT>")
     assert [neighbor.text.split()[2] for neighbor in near] == ["sub", "mul"]
