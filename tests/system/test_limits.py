@@ -26,6 +26,7 @@ from tests.rooms import (
     memory_limit,
     output_limit,
 )
+from tests.support.clangs import CLANGS
 from tests.support.refuses import refuses
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the launcher, which sets limits, is for Linux")
@@ -60,14 +61,8 @@ def fails(tmp_path, text, options, *parts):
     return first
 
 
-@pytest.fixture(params=[None, "clang-14", "clang-16", "clang-19"])
-def clang(request):
-    if request.param and not Path("/usr/bin", request.param).exists():
-        pytest.skip(f"{request.param} is not installed")
-    return request.param
-
-
 @on_linux
+@pytest.mark.parametrize("clang", CLANGS)
 @pytest.mark.parametrize("text", [TEMPLATES, EXPLODING], ids=["templates", "macros"])
 def test_memory(tmp_path, monkeypatch, text, clang):
     monkeypatch.setenv("NCC_MEMORY_GB", "0.4")
@@ -89,6 +84,7 @@ def test_a_header_that_is_a_pipe_without_a_writer(tmp_path):
 
 
 @on_linux
+@pytest.mark.parametrize("clang", CLANGS)
 def test_output(tmp_path, monkeypatch, clang):
     options = CompileOptions(optimization="-O0", clang=clang)
     monkeypatch.setenv("NCC_OUTPUT_GB", "0.001")

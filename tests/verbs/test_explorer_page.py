@@ -24,8 +24,8 @@ PICTURES = ROOT / "docs" / "howto" / "pictures"
 DOWN, ENTER, RIGHT = "\ue015", "\ue007", "\ue014"
 
 
-@pytest.fixture(scope="module", name="browser")
-def _browser() -> Iterator[Any]:
+@pytest.fixture(scope="module", name="chromium")
+def _chromium() -> Iterator[Any]:
     with chromium() as browser:
         yield browser
 
@@ -48,19 +48,19 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "pages"
 
 
-@pytest.fixture(params=["light", "dark"])
-def opened(browser: Any, folder: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+@pytest.fixture(params=["light", "dark"], name="browser")
+def _browser(chromium: Any, folder: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The page; afterwards it has said nothing to the console and asked for nothing but its own files."""
-    browser.execute_cdp_cmd(
+    chromium.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": request.param}]}
     )
-    browser.get("about:blank")
-    requested(browser)
-    browser.get((folder / "index.html").as_uri())
-    until(browser, "table !== null && document.querySelector('#functions .row')")
-    yield browser
-    assert browser.get_log("browser") == []
-    assert all(address.startswith((folder.as_uri(), "about:")) for address in requested(browser))
+    chromium.get("about:blank")
+    requested(chromium)
+    chromium.get((folder / "index.html").as_uri())
+    until(chromium, "table !== null && document.querySelector('#functions .row')")
+    yield chromium
+    assert chromium.get_log("browser") == []
+    assert all(address.startswith((folder.as_uri(), "about:")) for address in requested(chromium))
 
 
 def settle(browser: Any) -> None:
@@ -87,8 +87,7 @@ def keep(browser: Any, name: str) -> None:
         assert browser.save_screenshot(str(PICTURES / f"{name}.png"))
 
 
-def test_copies_are_listed(opened: Any) -> None:
-    browser = opened
+def test_copies_are_listed(browser: Any) -> None:
     choose(browser, "quicksort")
     (button,) = part(browser, "facts").find_elements("tag name", "button")
     assert button.text == "list its 2 copies"
@@ -102,26 +101,25 @@ def test_copies_are_listed(opened: Any) -> None:
     until(browser, "current && placeOf(current.number) !== placeOf(listed[0]) || current?.number === listed[1]")
 
 
-def test_columns_that_take_a_while_come_later(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_that_take_a_while_come_later(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ncc.verbs.explore.facts._MAX_COMPARED", 1)
     assert run_here("explore", ROOT / "datasets" / "samples", "-o", tmp_path / "pages").code == 0
     page, compared = tmp_path / "pages" / "index.html", tmp_path / "pages" / "compared.js"
     compared.rename(tmp_path / "kept.js")
-    browser.get(page.as_uri() + "#function=0&sort=nearest")
-    until(browser, "byId('functions').title.includes(\"can't be read\") && current")
+    chromium.get(page.as_uri() + "#function=0&sort=nearest")
+    until(chromium, "byId('functions').title.includes(\"can't be read\") && current")
     heading = "[...document.querySelectorAll('#functions [role=columnheader]')].map(one => one.dataset.sort)"
-    assert browser.execute_script(f"return {heading}") == ["name", "place", "statements", "speedup"]
+    assert chromium.execute_script(f"return {heading}") == ["name", "place", "statements", "speedup"]
     (tmp_path / "kept.js").rename(compared)
-    browser.refresh()
-    until(browser, f"{heading}.includes('nearest') && current")
-    assert browser.execute_script("return columns.nearest[listed[0]] === Math.min(...columns.nearest)")
-    assert browser.execute_script(f"return {heading}")[:4] == ["name", "place", "statements", "nearest"]
-    assert browser.execute_script("return document.querySelectorAll('#functions .heading').length") == 1
-    browser.get_log("browser")
+    chromium.refresh()
+    until(chromium, f"{heading}.includes('nearest') && current")
+    assert chromium.execute_script("return columns.nearest[listed[0]] === Math.min(...columns.nearest)")
+    assert chromium.execute_script(f"return {heading}")[:4] == ["name", "place", "statements", "nearest"]
+    assert chromium.execute_script("return document.querySelectorAll('#functions .heading').length") == 1
+    chromium.get_log("browser")
 
 
-def test_selection_is_linked_and_has_an_address(opened: Any) -> None:
-    browser = opened
+def test_selection_is_linked_and_has_an_address(browser: Any) -> None:
     choose(browser, "matmul")
     until(browser, "document.querySelectorAll('#source .row').length > 5")
     text = browser.execute_script("source.pick(6); return source.inner.querySelectorAll('.row')[6].textContent")
@@ -139,8 +137,7 @@ def test_selection_is_linked_and_has_an_address(opened: Any) -> None:
     assert part(browser, "name").text == "matmul"
 
 
-def test_why_the_answer_is_what_it_is(opened: Any) -> None:
-    browser = opened
+def test_why_the_answer_is_what_it_is(browser: Any) -> None:
     choose(browser, "serial_sum")
     until(browser, "document.querySelectorAll('#kernel svg').length === 2")
     shades = browser.execute_script("return graph.shades.filter(Boolean)")
@@ -153,8 +150,7 @@ def test_why_the_answer_is_what_it_is(opened: Any) -> None:
     keep(browser, "why")
 
 
-def test_kernels_are_sorted_by_speedup(opened: Any) -> None:
-    browser = opened
+def test_kernels_are_sorted_by_speedup(browser: Any) -> None:
     heading = part(browser, "functions").find_element("css selector", "[data-sort=speedup]")
     for order in ("ascending", "descending"):
         heading.find_element("tag name", "button").click()
@@ -167,8 +163,7 @@ def test_kernels_are_sorted_by_speedup(opened: Any) -> None:
     keep(browser, "worth")
 
 
-def test_hostile_names_are_text(opened: Any) -> None:
-    browser = opened
+def test_hostile_names_are_text(browser: Any) -> None:
     part(browser, "search").send_keys("<img")
     until(browser, "listed.length === 2")
     browser.execute_script("go({ function: listed[0], row: 3 })")
@@ -180,10 +175,9 @@ def test_hostile_names_are_text(opened: Any) -> None:
     assert not set(browser.find_element("tag name", "body").text) & {"\u202e", "\x1b"}
 
 
-def test_keys_lead_everywhere(opened: Any) -> None:
+def test_keys_lead_everywhere(browser: Any) -> None:
     from selenium.webdriver import ActionChains
 
-    browser = opened
     ActionChains(browser).send_keys("/", "sort", DOWN, DOWN, ENTER).perform()
     until(browser, "current?.number === listed[1]")
     assert browser.execute_script("return document.activeElement.id") == "functions"
@@ -195,8 +189,7 @@ def test_keys_lead_everywhere(opened: Any) -> None:
     assert browser.execute_script("return code.box.getAttribute('aria-activedescendant')") == "code-1"
 
 
-def test_pictures_and_tables_are_saved(opened: Any, tmp_path: Path) -> None:
-    browser = opened
+def test_pictures_and_tables_are_saved(browser: Any, tmp_path: Path) -> None:
     choose(browser, "serial_sum")
     until(browser, "document.querySelector('#kernel svg')")
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
@@ -218,8 +211,7 @@ def test_pictures_and_tables_are_saved(opened: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="needs axe-core: make page")
-def test_no_serious_barrier_is_found(opened: Any) -> None:
-    browser = opened
+def test_no_serious_barrier_is_found(browser: Any) -> None:
     choose(browser, "matmul")
     until(browser, "document.querySelector('#kernel svg')")
     browser.execute_script(AXE.read_text(encoding="utf-8"))
@@ -229,22 +221,22 @@ def test_no_serious_barrier_is_found(opened: Any) -> None:
 
 
 @pytest.mark.usefixtures("_interruptible")
-def test_a_served_page_shows_the_same(browser: Any, tmp_path: Path) -> None:
+def test_a_served_page_shows_the_same(chromium: Any, tmp_path: Path) -> None:
     process = start("explore", ROOT / "datasets" / "samples", "--no-open", stdout=-1, stderr=-1)
     try:
         assert process.stdout
         address = process.stdout.readline().decode().split()[-1]
-        requested(browser)
-        browser.get(address + "#function=0")
-        until(browser, "current?.number === 0")
-        assert part(browser, "name").text == browser.execute_script("return columns.name[0]")
-        assert all(one.startswith((address, "about:")) for one in requested(browser))
+        requested(chromium)
+        chromium.get(address + "#function=0")
+        until(chromium, "current?.number === 0")
+        assert part(chromium, "name").text == chromium.execute_script("return columns.name[0]")
+        assert all(one.startswith((address, "about:")) for one in requested(chromium))
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
-        browser.execute_script("go({ function: 1, row: -1 })")
-        until(browser, "current?.number === 1")
-        assert "can't be read" in part(browser, "notes").text
+        chromium.execute_script("go({ function: 1, row: -1 })")
+        until(chromium, "current?.number === 1")
+        assert "can't be read" in part(chromium, "notes").text
     finally:
         process.kill()
         process.communicate()
-        browser.get_log("browser")
+        chromium.get_log("browser")

@@ -54,7 +54,7 @@ STOPPED: dict[str, dict] = {
 }
 """Name → options of trainings, with dropout and noise, that are stopped and go on."""
 
-LONG = {"epochs": 30, "learning_rate": 1e-2}
+LONG: dict = {"epochs": 30, "learning_rate": 1e-2}
 """Options of the loose ones: enough steps to learn."""
 
 WORDS = 3000
