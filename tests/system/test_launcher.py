@@ -4,7 +4,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from tests.rooms import (
     print_module,
     stop_helper,
 )
+from tests.support.processes import has_ended, wait_until
 from tests.support.refuses import check_message, refuses
 from tests.support.verbs import run_here
 
@@ -126,10 +126,7 @@ def test_a_confined_process_ends_with_its_parent(tmp_path):
     )
     finished = subprocess.run([sys.executable, "-c", parent], check=True, capture_output=True, text=True, timeout=30)
     child = int(finished.stdout)
-    cmdline, deadline = Path(f"/proc/{child}/cmdline"), time.monotonic() + 10
-    while cmdline.exists() and "sleep" in cmdline.read_text():
-        assert time.monotonic() < deadline, "the child is still there"
-        time.sleep(0.05)
+    wait_until(lambda: has_ended(child), seconds=10)
 
 
 def _forget_confinement():

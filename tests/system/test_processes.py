@@ -4,12 +4,12 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.rooms import WatchedProcess, python_command, signal_name
+from tests.support.processes import has_ended, wait_until
 
 ECHO = (
     "from ncc.system.workers.worker import ParentPipe\n"
@@ -19,19 +19,6 @@ ECHO = (
 
 def _soon(seconds: float = 60.0) -> float:
     return time.monotonic() + seconds
-
-
-def _wait(condition) -> None:
-    deadline = _soon()
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def _ended(pid: int) -> bool:
-    with suppress(OSError):
-        return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
-    return True
 
 
 def _python(code: str) -> list[str]:
@@ -67,7 +54,7 @@ def test_who_is_leaving_is_not_torn_out_of_it(told):
             _close(process)
         else:
             process.process.terminate()
-        _wait(process.messages)
+        wait_until(process.messages)
         process.process.terminate()
         assert process.wait(60)
         assert process.messages() == b"leaving\nleft\n"
@@ -111,8 +98,8 @@ def test_what_it_started_ends_with_it():
     with WatchedProcess(_python(code)) as process:
         process.send(b"?", _soon())
         child = int(process.receive(_soon()))
-        assert not _ended(child)
-    _wait(lambda: _ended(child))
+        assert not has_ended(child)
+    wait_until(lambda: has_ended(child))
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at processes in /proc")
@@ -128,7 +115,7 @@ def test_a_worker_ends_with_its_parent_in_the_middle_of_its_work(work):
         assert parent.stdout
         pid = int(parent.stdout.readline())
         parent.send_signal(signal.SIGKILL)
-    _wait(lambda: _ended(pid))
+    wait_until(lambda: has_ended(pid))
 
 
 def test_a_command_that_is_none_leaves_no_files_open():

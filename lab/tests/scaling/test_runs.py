@@ -2,13 +2,13 @@
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
 import torch
 
 from lab.tests.rooms import PlannedRun, start_run, worker_command
+from tests.support.processes import has_ended, wait_until
 
 
 @pytest.fixture
@@ -46,15 +46,6 @@ def test_a_command_that_dies_is_recorded(run, source, code, error):
     assert found.wall_s > 0
 
 
-def _has_gone(pid: int) -> bool:
-    for _ in range(50):
-        status = Path(f"/proc/{pid}/status")
-        if not status.exists() or "State:\tZ" in status.read_text():
-            return True
-        time.sleep(0.1)
-    return False
-
-
 @pytest.mark.skipif(not hasattr(os, "killpg") or not Path("/proc/self/status").exists(), reason="looks into /proc")
 def test_a_run_that_hangs_is_ended_with_its_children(run, source, tmp_path):
     code = f"""
@@ -65,7 +56,7 @@ time.sleep(600)
 """
     found = start_run(run, source, timeout_s=2.0, command=lambda job_file, world: [sys.executable, "-c", code])
     assert found.error == "not done after 2 s, and ended"
-    assert _has_gone(int((tmp_path / "pid").read_text()))
+    wait_until(lambda: has_ended(int((tmp_path / "pid").read_text())), seconds=5)
 
 
 @pytest.mark.full
@@ -81,4 +72,4 @@ def test_ranks_that_hang_are_ended_by_torchrun(run, source, tmp_path):
     command = [*launcher, str(script), str(tmp_path)]
     found = start_run(run, source, timeout_s=30.0, command=lambda job_file, world: command)
     assert found.error == "not done after 30 s, and ended"
-    assert all(_has_gone(int((tmp_path / rank).read_text())) for rank in "01")
+    wait_until(lambda: all(has_ended(int((tmp_path / rank).read_text())) for rank in "01"), seconds=5)

@@ -11,6 +11,7 @@ import pytest
 from ncc.errors import CompileError
 from tests.rooms import CompileOptions, compile_source, find_compiler
 from tests.support.clangs import CLANGS, ENDLESS, installed
+from tests.support.processes import has_ended, wait_until
 from tests.support.refuses import refuses
 
 
@@ -92,7 +93,7 @@ def test_the_time_limit_stops_the_children_too(sources, tmp_path):
         assert child
         with refuses(CompileError, "3 seconds"):
             compiling.result()
-    assert not is_running(child)
+    wait_until(lambda: has_ended(child), seconds=5)
 
 
 def process_with(mark):
@@ -102,15 +103,3 @@ def process_with(mark):
             if mark.encode() in path.read_bytes().split(b"\0"):
                 return int(path.parent.name)
     return None
-
-
-def is_running(pid):
-    """Whether the process still runs; a killed orphan may stay a zombie until it is reaped."""
-    for _ in range(50):
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
-                return False
-        except FileNotFoundError:
-            return False
-        time.sleep(0.05)
-    return True

@@ -15,6 +15,7 @@ import pytest
 from ncc.errors import NccError, OutputError
 from tests.rooms import build_corpus, load_recipe
 from tests.rooms import corpus_build as building
+from tests.support.processes import wait_until
 from tests.support.refuses import refuses
 
 DEADLY = Path(__file__).parents[2] / "samples" / "deadly"
@@ -106,7 +107,7 @@ def test_a_build_that_was_stopped_for_a_while_takes_no_file_for_slow(sources, de
         [sys.executable, script, sources, tmp_path / "out"], stdout=subprocess.PIPE, start_new_session=True
     )
     try:
-        _wait((sources / "f0_sleeps.begun").exists)
+        wait_until((sources / "f0_sleeps.begun").exists)
         os.killpg(process.pid, signal.SIGSTOP)
         time.sleep(5)
         os.killpg(process.pid, signal.SIGCONT)
@@ -124,10 +125,3 @@ def test_a_worker_without_room_to_begin_is_an_error_not_a_loop(sources, tmp_path
     assert not list(tmp_path.glob("out/shards/*/report.json"))
     monkeypatch.delenv("NCC_MEMORY_GB")
     assert build_corpus(load_recipe(sources), tmp_path / "out", jobs=1).failures == {}
-
-
-def _wait(condition, limit_s: float = 60) -> None:
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
