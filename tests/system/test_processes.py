@@ -54,7 +54,7 @@ def test_who_is_leaving_is_not_torn_out_of_it(told):
             _close(process)
         else:
             process.process.terminate()
-        wait_until(process.messages)
+        wait_until(lambda: bool(process.messages()))
         process.process.terminate()
         assert process.wait(60)
         assert process.messages() == b"leaving\nleft\n"

@@ -70,7 +70,7 @@ class GpuHead(Shareable):
     card: dict[str, Any] = field(default_factory=dict)  # data, command and scores; no answer needs it
 
     def __post_init__(self) -> None:
-        if self.gpu not in load_specs() or not _NEEDED <= set(self.feature_names):
+        if self.gpu not in load_specs() or not set(self.feature_names) >= _NEEDED:
             raise InputError(f"GPU {self.gpu!r:.40}, {len(self.feature_names)} features")
         k, points = len(self.feature_names), max(len(self.train_points), 1)
         check_shapes(self, logit_calibration=(2,), mean=(k,), scale=(k,), train_points=(points, k))

@@ -145,7 +145,8 @@ def test_the_interval_holds_four_of_five_ratios_whose_halves_do(widths, draw):
             each[0] * math.exp(getattr(random, draw)(0, scale * math.log(width)))
             for each, width in zip(halves, widths, strict=True)
         ]
-        answer = compare_times(*halves, 1e-9)
+        cpu, gpu = halves
+        answer = compare_times(cpu, gpu, 1e-9)
         low, high = answer["interval"]
         held.append(low <= truths[0] / truths[1] <= high)
         right.append((truths[0] > truths[1]) == (answer["device"] == "GPU"))
