@@ -2,13 +2,14 @@
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 import numpy as np
 
 from ncc.arrays import Floats32, Ints, Ints32
 from ncc.errors import CompileError, InputError, UnknownNameError
+from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.graph.reach import reachable_statements
 from ncc.ir.inputs import load_module
@@ -49,11 +50,7 @@ class Kernel:
 
 
 def read_kernels(
-    source: Source,
-    embedding: AnyEmbedding | None,
-    embedding_id: str | None,
-    options: CompileOptions | None = None,
-    name: str | None = None,
+    source: Source, embedding: AnyEmbedding | None, embedding_id: str | None, options: CompileOptions, name: str | None
 ) -> list[Kernel]:
     """Read the kernels of a file, or those of a name, in its order, for a head trained on the embedding of an ID."""
     embedding = load_embedding(embedding)
@@ -74,6 +71,15 @@ def kernel_words(module: Module, embedding: Embedding, function: int | None = No
     statements = reachable_statements(module, module.first_kernel if function is None else function)[:LONGEST]
     words, _ = embedding.vocabulary.encode(module.texts)
     return words[module.text_id[statements]].astype(np.int64)
+
+
+def load_kernels(source: Source, kernel: str | None, options: CompileOptions | None) -> tuple[Module, list[int]]:
+    """A module with the names of its arguments, and the indices of its kernels of a name, or of all."""
+    options = options or CompileOptions()
+    if options.language or (not isinstance(source, bytes) and language_of(source)):
+        options = replace(options, flags=(NAMES_FLAG, *options.flags), debug_lines=True)
+    module = load_module(source, options=options)
+    return module, kernel_indices(module) if kernel is None else find_kernels(module, kernel)
 
 
 def kernel_indices(module: Module) -> list[int]:

@@ -13,7 +13,6 @@ from ncc.system.files.writing import check_writable, write_output
 from ncc.verbs.types import CompilingPrograms, PathLike, PerInput, Source, command, show_results, verb
 
 if TYPE_CHECKING:
-    from ncc.kernels.host.launches import FoundLaunch
     from ncc.kernels.profile import LaunchProfile
     from ncc.learning.embedding.embedding import AnyEmbedding
     from ncc.tasks.classification.head import ClassifierHead
@@ -170,7 +169,7 @@ def _comparison(name: str, head: "TimesHead") -> "Comparison":
     if not cpus:
         raise InputError(f"the head knows no CPU, only {', '.join(head.devices)}; expected one of 'ncc calibrate'")
 
-    def compare(answer: "DevicePrediction", launch: "FoundLaunch", moved: float) -> "DevicePrediction":
+    def compare(answer: "DevicePrediction", launch: tuple[Any, ...], moved: float) -> "DevicePrediction":
         times = answer.times_ms or {}
         cpu = min(cpus, key=lambda device: times[device][0])
         run = predict.predict_time(features.count_launch(*launch), trained, spec)
@@ -284,7 +283,7 @@ def predict_coarsening(
 
     head = load_coarsening_head(head)
     embedding_id = head.embedding_id if isinstance(head, LSTMHead) else None
-    kernels = read_kernels(source, embedding, embedding_id, CompileOptions.of(options, language))
+    kernels = read_kernels(source, embedding, embedding_id, CompileOptions.of(options, language), None)
     return tuple(predict_kernel(head, kernel, device) for kernel in kernels)
 
 

@@ -22,7 +22,6 @@ from tree_sitter import Node
 from ncc.errors import InputError
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.inputs import load_module
 from ncc.ir.reader.module import Module
 from ncc.kernels.host.source import (
     HOST_SUFFIXES,
@@ -39,7 +38,7 @@ from ncc.kernels.host.source import (
 from ncc.kernels.host.values import SIZES, Scope, Value, Values, is_number
 from ncc.kernels.instructions import split_fields
 from ncc.kernels.launch import Launch, argument_names, argument_types, block_of, converted
-from ncc.kernels.reading import NAMES_FLAG, Source, find_kernels, kernel_indices, split_kernel_name
+from ncc.kernels.reading import Source, load_kernels, split_kernel_name
 from ncc.system.files.text import demangle, format_bytes
 
 logger = logging.getLogger(__name__)
@@ -103,10 +102,6 @@ class HostLaunch:
         return tuple(
             f"{read[key]} ({place})" for key, place in self.origins.items() if key in read and place != "--arg"
         )
-
-
-FoundLaunch = tuple[Module, int, Launch, HostLaunch]
-"""A module, the index of a kernel in it, a launch, and what host code tells of that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -480,17 +475,13 @@ def find_launches(
     arguments: Mapping[str, float],
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
-) -> list[FoundLaunch]:
+) -> list[tuple[Module, int, Launch, HostLaunch]]:
     """Read kernels, all or of a name, and find their launches: of a grid and a block, or all that host code has.
 
     Raises:
         InputError: A size is out of range, only one is given, or host code has none.
     """
-    compiling = options = options or CompileOptions()
-    if options.language or (not isinstance(source, bytes) and language_of(source)):
-        compiling = replace(options, flags=(NAMES_FLAG, *options.flags), debug_lines=True)
-    module = load_module(source, options=compiling)
-    kernels = kernel_indices(module) if kernel_name is None else find_kernels(module, kernel_name)
+    module, kernels = load_kernels(source, kernel_name, options)
     if (grid is None) != (block is None):
         raise InputError(f"--{'block' if block is None else 'grid'} is missing; pass both, or none to read host code")
     found, missing = list[tuple[int, Launch, HostLaunch]](), list[str]()

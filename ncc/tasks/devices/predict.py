@@ -13,7 +13,8 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.errors import InputError
-from ncc.kernels.host.launches import FoundLaunch, HostLaunch
+from ncc.ir.reader.module import Module
+from ncc.kernels.host.launches import HostLaunch
 from ncc.kernels.launch import Launch, argument_names, argument_types, block_of
 from ncc.kernels.reading import Kernel
 from ncc.system.files.text import MAX_BYTES
@@ -29,7 +30,7 @@ _TIMED_STEP = 8
 """Step between sizes at which a GPU of a data sheet is timed, each by running the kernel."""
 
 
-Comparison = Callable[[DevicePrediction, FoundLaunch, float], DevicePrediction]
+Comparison = Callable[[DevicePrediction, tuple[Module, int, Launch, HostLaunch], float], DevicePrediction]
 """Compares the CPU of an answer with a GPU that no head knows, at a launch that moves some bytes."""
 
 
@@ -175,7 +176,7 @@ class Question:
             for answer, (moved, group, items) in zip(answers, complete_sizes(features, sizes).tolist(), strict=True)
         ]
 
-    def _launch(self, group: float, items: float, moved: float) -> FoundLaunch:
+    def _launch(self, group: float, items: float, moved: float) -> tuple[Module, int, Launch, HostLaunch]:
         """The launch in host code, or the one that the answer assumes, with bytes of buffers."""
         if self.hosted is not None:
             return self.kernel.module, self.kernel.function, *self.hosted

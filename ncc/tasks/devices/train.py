@@ -10,6 +10,7 @@ import numpy as np
 
 from ncc.arrays import Split
 from ncc.errors import DataError, InputError
+from ncc.ir.frontend.options import CompileOptions
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit, read_times
 from ncc.kernels.reading import read_kernels
 from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embedding
@@ -95,7 +96,7 @@ def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
         raise InputError(f"{found} kernels; expected at least {MIN_KERNELS} to learn from")
     known: dict[tuple[str, str], KernelFeatures] = {}
     for file in dict.fromkeys(table.file.tolist()):
-        for kernel in read_kernels(file, embedding, None):
+        for kernel in read_kernels(file, embedding, None, CompileOptions(), None):
             known[file, kernel.name] = KernelWork(kernel.module, kernel.function).features(kernel.vectors)
     rows = list(zip(table.file.tolist(), table.kernel.tolist(), strict=True))
     for file, name in rows:
