@@ -150,14 +150,6 @@ def _fitting_calibration(tiny: Tiny, path: Path) -> Path:
     return path
 
 
-def _trained(model: str, **options: Any) -> Callable[[Tiny, Path], Path]:
-    def train(tiny: Tiny, folder: Path) -> Path:
-        tiny.train(model, folder, **options)
-        return folder
-
-    return train
-
-
 def _shown(show: Callable[[], Any]) -> Callable[[Tiny, Path], Any]:
     return lambda tiny, folder: show()
 
@@ -173,7 +165,7 @@ MADE: Mapping[str, Callable[[Tiny, Path], Any]] = {
     "more_sources": _more_sources,
     "small_corpus": lambda tiny, folder: ncc.build_corpus(tiny.programs / "sums", folder, jobs=1) and folder,
     "more_functions": lambda tiny, path: path.write_text(tiny.functions.read_text().replace("-Os", "-O2")) and path,
-    "shipped_classifier": _trained("classifier", embedding=None),
+    "shipped_classifier": lambda tiny, folder: tiny.train("classifier", folder, embedding=None) and folder,
     "fitting_calibration": _fitting_calibration,
     "coarsening_head": lambda tiny, folder: TESTS / "data" / "formats" / "coarsening-v3",
     "abstraction": _shown(lambda: replace(ncc.load_embedding().abstraction, keep_callees=False)),

@@ -43,10 +43,6 @@ LOST_BY_A_STOP = {"lstm-encoder": {"/lstm.json/card/losses"}}
 RESUMING = [name for name, one in TRAINERS.items() if one.stops]
 
 
-def about_of(card: Mapping[str, Any]) -> Mapping[str, Any]:
-    return card.get("card", card.get("about", card))
-
-
 def learnt(folder: Path) -> dict[str, object]:
     """What the files of a model hold."""
     found: dict[str, object] = {}
@@ -88,7 +84,8 @@ def test_the_command_gives_the_bits_of_the_function_and_a_card_that_says_how(
     assert finished.code == 0, finished.err
     assert differences(learnt(tmp_path / "made"), learnt(tiny.folder / name)) == set()
     (card_path,) = [path for path in (tmp_path / "made").glob("*.json") if path.name != "plan.json"]
-    about = about_of(json.loads(card_path.read_bytes()))
+    card = json.loads(card_path.read_bytes())
+    about = card.get("card", card.get("about", card))
     assert {field: about[field] for field in trainer.data} == trainer.data
     if name != "corpus":
         assert about["command"].startswith(" ".join(["ncc", *command[:2], Path(command[2]).name]))

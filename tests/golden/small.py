@@ -23,17 +23,10 @@ def write_times(path: Path, kernels: Sequence[Path], sizes: Sequence[int] = (1 <
     """Writes invented times of kernels, a file each, on two devices: the second is slow to start."""
     rows = ["kernel_file,kernel,device,global_size,local_size,transfer_bytes,time_ms,family"]
     for number, kernel in enumerate(kernels):
-        name = kernel_name(kernel)
+        (name, *_) = re.findall(r"__kernel void (\w+)\(", kernel.read_text())
         for size in sizes:
             for device, start, rate in (("little", 0.01, 1e6), ("big", 0.5, 3e7)):
                 time = start + (1 + number % 5) * size / rate
                 rows.append(f"{kernel},{name},{device},{size},64,{8 * size},{time:.6g},family{number % 4}")
     path.write_text("\n".join(rows) + "\n")
     return path
-
-
-def kernel_name(path: Path) -> str:
-    """The name of a file's first kernel."""
-    found = re.search(r"__kernel void (\w+)\(", path.read_text())
-    assert found, path
-    return found[1]

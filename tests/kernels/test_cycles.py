@@ -5,7 +5,6 @@ import pytest
 import ncc
 from tests.rooms import (
     CYCLE_KINDS,
-    Instruction,
     branch_probability,
     count_work,
     cpu_cycles,
@@ -126,13 +125,9 @@ define void @f(float %x, double %d, <2 x double> %v, i32 %i, i64 %l, ptr %p, i1 
 """
 
 
-def _decoded(statement: str) -> Instruction:
-    return decode(ncc.load_module(_IR.replace("STATEMENT", statement).encode()), 0)[0]
-
-
 @pytest.mark.parametrize(("statement", "costs"), rows("costs.txt"))
 def test_operations_count_as_instructions_and_conditions_hold_as_likely_as_they_look(statement, costs):
-    decoded = _decoded(statement)
+    decoded = decode(ncc.load_module(_IR.replace("STATEMENT", statement).encode()), 0)[0]
     expected = {kind: float(number) for kind, number in (cost.split() for cost in costs.split(", ") if cost)}
     if "likely" in expected:
         assert branch_probability(decoded.module, decoded.result) == expected["likely"]

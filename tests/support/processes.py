@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     """Waits for a condition, which holds before so many seconds are over."""
     deadline = time.monotonic() + seconds
     while not condition():

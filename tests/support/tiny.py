@@ -178,12 +178,8 @@ def device_times() -> Iterator[dict[str, object]]:
         for size in (1 << 10, 1 << 14, 1 << 18, 1 << 22):
             work = size / 1e5 * (1 + number / 10)
             for device, time in zip(DEVICES, (work, 1 + work / 10), strict=True):
-                yield {**_launch(number, device, size), "time_ms": time}
-
-
-def _launch(number: int, device: str, size: int) -> dict[str, object]:
-    kernel = {"kernel_file": f"k{number}.cl", "kernel": f"k{number}"}
-    return {**kernel, "device": device, "global_size": size, "local_size": 64}
+                launch = {"device": device, "global_size": size, "local_size": 64, "time_ms": time}
+                yield {"kernel_file": f"k{number}.cl", "kernel": f"k{number}", **launch}
 
 
 def write_table(path: Path, rows: Sequence[Mapping[str, object]]) -> None:

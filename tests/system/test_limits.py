@@ -177,15 +177,11 @@ def unread(monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
 
 
-def sparse(path):
-    path.touch()
-    os.truncate(path, 5 * GIGABYTE)
-    return path
-
-
 @pytest.mark.parametrize("name", ["large.ll", "large.bc", "large.c", "embedding.json"])
 def test_size_comes_before_reading(tmp_path, unread, name):
-    path = sparse(tmp_path / name)
+    path = tmp_path / name
+    path.touch()
+    os.truncate(path, 5 * GIGABYTE)
     file = CorpusFile(str(path), "files", ((CompileOptions(), None),))
     ways: dict[str, list[Callable[[Path], object]]] = {
         ".json": [lambda path: ncc.load_embedding(path.parent)],

@@ -108,13 +108,9 @@ def test_two_stages_need_two_ranks(model):
         train_in_stages(split_network(model), RANKS["Programs"](), nn.functional.cross_entropy, TrainingConfig())
 
 
-def _pretend_two_ranks(monkeypatch):
-    monkeypatch.setattr("benchmarks.pipeline.schedule.rank_and_world", lambda: (0, 2))
-
-
 @pytest.mark.parametrize("options", [{"strategy": "local"}, {"compression": "topk"}])
 def test_options_of_whole_models_are_refused(model, monkeypatch, options):
-    _pretend_two_ranks(monkeypatch)
+    monkeypatch.setattr("benchmarks.pipeline.schedule.rank_and_world", lambda: (0, 2))
     stages, data = split_network(model), RANKS["Programs"]()
     with refuses(InputError, str(next(iter(options.values()))), "stages"):
         train_in_stages(stages, data, nn.functional.cross_entropy, TrainingConfig(**options))

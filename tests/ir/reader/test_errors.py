@@ -94,10 +94,6 @@ CASES = {
 SEEN = {name: text for name, text in CASES.items() if not name.startswith("left ")}
 
 
-def read_directly(text: str) -> None:
-    read_text(text.encode(), known_callees=None)
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_llvm_refuses_it(name: str) -> None:
     with pytest.raises(RuntimeError):
@@ -109,7 +105,7 @@ def test_the_reader_refuses_it_in_either_dialect(name: str) -> None:
     typed = re.sub(r"\bptr\b", "i8*", SEEN[name])
     for text in (SEEN[name], typed):
         with pytest.raises(IRSyntaxError) as caught:
-            read_directly(text)
+            read_text(text.encode(), known_callees=None)
         assert str(caught.value)
         with refuses(IRError, "m:") as refused:
             read_module(text.encode(), name="m")

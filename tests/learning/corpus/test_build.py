@@ -37,22 +37,13 @@ def _build(recipe, folder, **options):
     return build_corpus(recipe, folder, jobs=1, **options)
 
 
-def _counts(folder: Path, width: int = 2) -> CorpusCounts:
-    return load_counts(width_folder(folder, width))
-
-
-def _ir_of(code: Path, *patterns: str) -> Source:
-    return Source(name="ir", folder=str(code), patterns=patterns or ("*.ll", "*.bc"))
-
-
 def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
     def build(name: str, **abstraction: Any) -> CorpusCounts:
-        recipe = Recipe(
-            name="r", sources=(_ir_of(code, "saxpy*.ll", "tree*.ll"),), abstraction=Abstraction(**abstraction)
-        )
+        source = Source(name="ir", folder=str(code), patterns=("saxpy*.ll", "tree*.ll"))
+        recipe = Recipe(name="r", sources=(source,), abstraction=Abstraction(**abstraction))
         _build(recipe, tmp_path / name)
         assert load_abstraction([tmp_path / name]) == recipe.abstraction
-        return _counts(tmp_path / name)
+        return load_counts(width_folder(tmp_path / name, 2))
 
     usual, bare, buckets = build("a"), build("b", keep_callees=False), build("c", keep_immediates=True)
     assert any("@get_global_id" in text for text in usual.texts)

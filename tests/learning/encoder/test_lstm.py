@@ -49,10 +49,6 @@ def _model(encoder=POOLED, head=BATCH, num_outputs=2, num_auxiliary=AUXILIARY):
     return model.eval()
 
 
-def _in_numpy(model) -> NumpyNetwork:
-    return NumpyNetwork.from_arrays(model.to_arrays(), model.encoder.config)
-
-
 def _sequences(buckets=30, seed=3) -> Sequences:
     rng = np.random.default_rng(seed)
     start = np.cumsum([0, *LENGTHS])
@@ -87,7 +83,7 @@ def test_numpy_gives_what_torch_gives(encoder, head):
     with torch.no_grad():
         expected = model(*batch).numpy()
         vectors = model.encoder(*batch[:4]).numpy()
-    network = _in_numpy(model)
+    network = NumpyNetwork.from_arrays(model.to_arrays(), model.encoder.config)
     assert (network.encoder.dim, network.head.num_auxiliary, network.head.num_outputs) == (DIM, AUXILIARY, 2)
     for row in range(len(LENGTHS)):
         begin, end = sequences.start[row], sequences.start[row + 1]

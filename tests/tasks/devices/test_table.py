@@ -146,10 +146,6 @@ def test_a_byte_order_mark_is_no_part_of_a_name(folder):
     assert len(read_times(folder / "t.csv")) == 2
 
 
-def _column(values, kind=None):
-    return pyarrow.array(values, kind)
-
-
 TIMES = {"kernel_file": ["k.cl", "k.cl"], "kernel": ["A", "A"], "device": ["cpu", "gpu"], "time_ms": [1.0, 2.0]}
 DAY = datetime.date(2020, 1, 1)
 
@@ -164,7 +160,7 @@ DAY = datetime.date(2020, 1, 1)
         ({"global_size": [[1], [2]]}, ("column global_size has list",)),
         ({"kernel": pyarrow.nulls(2)}, ("row 0", "kernel is ''")),
         ({f"c{index}": [1, 2] for index in range(300)}, ("304 columns",)),
-        (dict.fromkeys(TIMES, _column([])), ("no rows",)),
+        (dict.fromkeys(TIMES, pyarrow.array([])), ("no rows",)),
         ({name: pyarrow.nulls(131_073) for name in TIMES}, ("more than 131,072 rows",)),
     ],
 )
