@@ -47,11 +47,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def kernels() -> list[Path]:
-    return [ROOT / name for name in FEW_KERNELS[:8]]
-
-
 SMALL = ["--dim", "8", "--min-count", "3", "--epochs", "2"]
 
 
@@ -83,7 +78,8 @@ def test_a_classifier(checked: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("model", ["gp", pytest.param("trees", marks=pytest.mark.full)])
-def test_a_device_head(model: str, kernels: list[Path], checked: Any, tmp_path: Path) -> None:
+def test_a_device_head(model: str, checked: Any, tmp_path: Path) -> None:
+    kernels = [ROOT / name for name in FEW_KERNELS[:8]]
     table = small.write_times(tmp_path / "times.csv", kernels)
     asked = ["predict-device", *kernels[:2], FEW_KERNELS[-1], "--global-size", "65536", "--head"]
     checked(f"devmap-{model}", ["train", "devmap", table, "--model", model], asked)

@@ -172,13 +172,9 @@ def test_a_limit_is_a_number_of_gigabytes_above_0(monkeypatch, value):
 # ---- files too large to be read whole, which here have no content on disk
 
 
-@pytest.fixture
-def unread(monkeypatch):
-    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
-
-
 @pytest.mark.parametrize("name", ["large.ll", "large.bc", "large.c", "embedding.json"])
-def test_size_comes_before_reading(tmp_path, unread, name):
+def test_size_comes_before_reading(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
     path = tmp_path / name
     path.touch()
     os.truncate(path, 5 * GIGABYTE)

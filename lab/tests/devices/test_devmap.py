@@ -40,11 +40,6 @@ def run(samples: DeviceMappingSamples, *methods: Method[Any], protocol: str = "s
     return compare(device_mapping(samples), methods, [protocol], **options)
 
 
-@pytest.fixture
-def histograms(toy: DeviceMappingSamples) -> np.ndarray:
-    return np.random.default_rng(5).poisson(3.0, size=(len(toy), 6)).astype(np.float64)
-
-
 @pytest.mark.parametrize("protocol", DEVICE_PROTOCOLS)
 def test_every_row_is_tested_once_and_groups_stay_together(toy: DeviceMappingSamples, protocol: str) -> None:
     folds = list(device_splits(toy, protocol, num_folds=4))
@@ -140,7 +135,8 @@ def test_constants_and_majority(toy: DeviceMappingSamples) -> None:
     assert (fit_rows(majority, toy, np.array([0, 1]), TEST) == 0).all()  # a tie: CPU
 
 
-def test_trees_learn_what_their_features_tell(toy: DeviceMappingSamples, histograms: np.ndarray) -> None:
+def test_trees_learn_what_their_features_tell(toy: DeviceMappingSamples) -> None:
+    histograms = np.random.default_rng(5).poisson(3.0, size=(len(toy), 6)).astype(np.float64)
     hidden = toy.without_answers(TEST)
     trees = device_controls(histograms, SMALL)[3:]
     assert len(trees) == 8

@@ -158,18 +158,11 @@ def test_calibration_puts_the_errors_of_near_scores_around_the_expected_value() 
 # ---- the published rows, where there is a local copy of them
 
 
-@pytest.fixture(scope="module")
-def real(published: Any) -> tuple[DeviceMappingSamples, KernelFeatures]:
+@pytest.mark.full
+def test_of_kernels_never_seen_the_interval_holds_four_in_five(published: Any) -> None:
     needs("legacy_ir")
     samples = published("amd")
-    return samples, load_inputs(samples, load_embedding())
-
-
-@pytest.mark.full
-def test_of_kernels_never_seen_the_interval_holds_four_in_five(
-    real: tuple[DeviceMappingSamples, KernelFeatures],
-) -> None:
-    samples, inputs = real
+    inputs = load_inputs(samples, load_embedding())
     method = mapper(inputs, load_vectors(samples, load_embedding()), num_trees=20, inner_trees=10, inner_folds=3)
     found = compare(device_mapping(samples), [method], ["kernel"])
     assert 0.72 <= found.value("ncc mapper", "coverage") <= 0.88

@@ -131,16 +131,9 @@ def test_a_header_before_a_file_is_kept_with_it(source, compiler, tmp_path, no_c
 # ---- builds
 
 
-@pytest.fixture
-def recipe(code):
+def test_a_build_from_kept_ir_is_that_from_compiled_ir(code, tmp_path, corpus_files, no_compiler):
     (code / "broken.c").write_text("int f( {\n")
-    return Recipe(
-        name="r",
-        sources=(Source(name="s", folder=str(code), optimization=("-O0", "-O2")),),
-    )
-
-
-def test_a_build_from_kept_ir_is_that_from_compiled_ir(recipe, tmp_path, corpus_files, no_compiler):
+    recipe = Recipe(name="r", sources=(Source(name="s", folder=str(code), optimization=("-O0", "-O2")),))
     without = build_corpus(recipe, tmp_path / "without", jobs=1)
     first = build_corpus(recipe, tmp_path / "first", jobs=1, ir=tmp_path / "ir")
     no_compiler()
