@@ -2,7 +2,6 @@
 
 import platform as host
 
-from ncc.learning.data import registry
 from ncc.verbs.types import Answer, Rows, command
 
 
@@ -15,6 +14,7 @@ def info_command() -> Answer:
     from ncc.ir.frontend.clang import find_compiler
     from ncc.ir.frontend.languages import SOURCE_EXTENSIONS
     from ncc.ir.reader.objects import IR_EXTENSIONS
+    from ncc.learning.data import registry
     from ncc.system.sandbox.confine import describe_confinement
     from ncc.tasks.devices.prediction import MACHINES
 
@@ -59,6 +59,8 @@ def info_command() -> Answer:
 @command(compiles=False)
 def data_list_command() -> Answer:
     """List the datasets and whether you have them."""
+    from ncc.learning.data import registry
+
     rows = []
     for name in registry.dataset_names():
         is_here = all(state.is_usable for state in registry.verify(name).values())
@@ -69,12 +71,16 @@ def data_list_command() -> Answer:
 @command(compiles=False)
 def data_fetch_command(name: str, *, data: str | None = None) -> Answer:
     """Print the paths of a dataset's files, or where to get them."""
+    from ncc.learning.data import registry
+
     return Answer(text="\n".join(map(str, registry.fetch(name, data))))
 
 
 @command(compiles=False)
 def data_verify_command(name: str, *, data: str | None = None) -> Answer:
     """Check a dataset's files against their checksums."""
+    from ncc.learning.data import registry
+
     states = registry.verify(name, data)
     rows = [(state.value, str(path)) for path, state in states.items()]
     return Answer(text=Rows(rows, ("state", "file")), is_failed=not all(state.is_usable for state in states.values()))

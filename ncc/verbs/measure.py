@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ncc.errors import NccError, check_positive
-from ncc.kernels.measure import opencl
 from ncc.system.files.text import format_bytes
 from ncc.system.files.writing import check_folder, check_writable
 from ncc.verbs.train import card_answer, train_devmap
@@ -29,7 +28,9 @@ Wgsizes = Annotated[str | Sequence[int], Words("A,B", "Work-items per work-group
 @command(has_json=True, compiles=False)
 def devices_command() -> Answer:
     """List the OpenCL devices that kernels can be measured on."""
-    devices = opencl.list_devices()
+    from ncc.kernels.measure.opencl import list_devices
+
+    devices = list_devices()
     rows = [
         (str(number), device.name, device.kind, str(device.compute_units), str(device.max_wgsize),
          format_bytes(device.memory_bytes), device.driver)
@@ -71,13 +72,14 @@ def measure_kernels(
         OutputError: The table can't be written.
         NccError: pyopencl, a driver or a device is missing.
     """
+    from ncc.kernels.measure.opencl import choose_devices
     from ncc.kernels.measure.sweep import Measurements, Sweep, parse_sizes
 
     path = Path(output)
     grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
     check_writable(path, extensions=(".parquet",))
     check_positive(timeout=timeout, measurement_time=measurement_time)
-    devices = opencl.choose_devices(device, progress)
+    devices = choose_devices(device, progress)
     sweep = Sweep(kernels, devices, path, measurement_time=measurement_time, timeout_s=timeout)
     sweep.run(*grid, progress or (lambda _line: None))
     rows = sweep.rows.values()
@@ -117,6 +119,7 @@ def calibrate(
         OutputError: The folder can't be written.
         NccError: pyopencl, a driver or a device is missing, or too few kernels could be measured.
     """
+    from ncc.kernels.measure.opencl import choose_devices
     from ncc.kernels.measure.sweep import Sweep, parse_sizes
     from ncc.tasks.devices.train import MIN_KERNELS
 
@@ -124,7 +127,7 @@ def calibrate(
     check_folder(folder)
     check_positive(budget=budget)
     grid = parse_sizes(sizes), parse_sizes(wgsize, "wgsize", 2**16)
-    devices = opencl.choose_devices(device, progress)
+    devices = choose_devices(device, progress)
     folder.mkdir(parents=True, exist_ok=True)
     sweep = Sweep(kernels, devices, folder / "times.parquet", measurement_time=0.3)
     sweep.run(*grid, report, budget_s=budget * 60)
