@@ -258,11 +258,8 @@ def load_program_graphs(
     from ncc.learning.embedding.embedding import load_embedding
 
     check_positive(jobs=jobs)
-    files, embedding, options = (
-        find_labelled_files(Path(folder)),
-        load_embedding(embedding),
-        options or CompileOptions(),
-    )
+    files, options = find_labelled_files(Path(folder)), options or CompileOptions()
+    embedding = load_embedding(embedding)
     check_compiler(options)
     items = [InputFile(path, files.folder) for path in files.paths]
     read = functools.partial(_read_program, options=options, abstraction=embedding.abstraction, cache=programs_cache())

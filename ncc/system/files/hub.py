@@ -7,6 +7,7 @@ a folder's. Of a repository, two files are loaded, by the names that a model has
 import json
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -100,7 +101,7 @@ def _fetch_file(repository: str, file: str, revision: str | None) -> Path:
     return Path(hf_hub_download(repository, file, revision=revision))
 
 
-class Shareable:
+class Shareable(ABC):
     """Writes a model, alone or with a page about it, and publishes both."""
 
     _noun: ClassVar[str]  # of the public function load_NOUN
@@ -118,8 +119,8 @@ class Shareable:
         """
         self._save(Path(folder))
 
-    def _save(self, folder: Path) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _save(self, folder: Path) -> None: ...
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> None:
         """Write the model, and README.md, a page made of its card, unless the folder has one.

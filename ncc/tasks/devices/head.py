@@ -452,8 +452,8 @@ def load_device_head(
     """Read a head that predicts the faster device; a loaded one is returned unchanged.
 
     Args:
-        folder: Folder written by ``save`` or ``ncc train devmap``, "lstm", or name, such as
-            "org/name@revision", of a repository on the Hugging Face hub; default: the shipped head.
+        folder: Folder written by ``save`` or ``ncc train devmap``, "lstm" for the networks that ship, or name, such as
+            "org/name@revision", of a repository on the Hugging Face hub; default: processes and trees.
         platform: Platform of the shipped head: "amd" (Tahiti 7970) or "nvidia" (GTX 970); default: nvidia.
 
     Raises:
