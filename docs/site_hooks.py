@@ -65,7 +65,7 @@ PYTHON = {
     "coarsening": ("Coarsening predictions", "CoarseningPrediction load_coarsening_head"),
     "gpus": ("Launch times and profiles", "GpuPrediction LaunchProfile load_gpu_head"),
     "classes": ("Classes", "ClassPrediction load_classifier"),
-    "search": ("Search", "Index SearchResult Duplicates Calibration load_index load_calibration"),
+    "search": ("Search", "Index SearchResult Duplicates Calibration load_index"),
     "measurements": ("Measurements", "Device Measurements list_devices"),
     "training": ("Training", "EmbeddingConfig EncoderTraining ClassifierTraining load_counts"),
     "errors": (

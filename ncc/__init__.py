@@ -40,7 +40,7 @@ _HOMES = {
     "ncc.tasks.devices.prediction": "DeviceCurve DevicePrediction Explanation",
     "ncc.tasks.gpus.head": "load_gpu_head",
     "ncc.tasks.gpus.predict": "GpuPrediction",
-    "ncc.tasks.search.calibration": "Calibration load_calibration",
+    "ncc.tasks.search.calibration": "Calibration",
     "ncc.tasks.search.duplicates": "Duplicates",
     "ncc.tasks.search.index": "Index SearchResult load_index",
     "ncc.verbs.embed": "build_graph embed embed_many save_vectors similarity",

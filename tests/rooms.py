@@ -183,12 +183,7 @@ from ncc.tasks.gpus.tables import read_launches
 from ncc.tasks.gpus.train import Launches, device_sources, fit_gpus, program_folds
 from ncc.tasks.search import build as search_build
 from ncc.tasks.search import store as search_store
-from ncc.tasks.search.calibration import (
-    Calibration,
-    load_calibration,
-    save_calibration,
-    shipped_calibration,
-)
+from ncc.tasks.search.calibration import Calibration, shipped_calibration
 from ncc.tasks.search.pages import similar_page, source_lines
 from ncc.tasks.search.store import IndexCard, Store, content_hash
 from ncc.verbs.predict import classify, compare_times

@@ -85,7 +85,6 @@ def search_command(
     top: int = 10,
     duplicates: bool = False,
     threshold: Annotated[float, Words("T")] | None = None,
-    calibration: Annotated[Path, Words("FILE.json")] | None = None,
     min_statements: Count = 10,
     output: OutputFile | None = None,
     source: Annotated[bool, Words()] | None = None,
@@ -105,7 +104,6 @@ def search_command(
         top: Number of functions to find per query function, or of groups to show.
         duplicates: Find groups of similar functions instead.
         threshold: Minimum similarity within a group; default: the similarity from which 90% of pairs are copies.
-        calibration: Calibration file written by the lab; default: the shipped one.
         min_statements: Minimum number of statements of a function in a group.
         output: Write an HTML page with the source.
         source: Show source side by side; default: only on a terminal.
@@ -117,7 +115,7 @@ def search_command(
     if (query is None) != duplicates:
         raise InputError("expected either a file to search for or --duplicates")
     check_writable(output, extensions=(".html",))
-    opened = load_index(index, calibration=calibration)
+    opened = load_index(index)
     answers: Sequence[Duplicates | SearchResult]
     if query is None:
         groups = opened.duplicates(threshold, min_statements=min_statements, max_groups=top)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import ncc
-from tests.rooms import save_calibration
 from tests.support.flat import call
 from tests.support.tiny import CLASSIFIER, ENCODER, LSTM_ENCODER, SOURCE, Tiny
 from tests.support.tiny import EMBEDDING as EMBEDDING_OPTIONS
@@ -143,13 +142,6 @@ def _more_sources(tiny: Tiny, folder: Path) -> Path:
     return folder
 
 
-def _fitting_calibration(tiny: Tiny, path: Path) -> Path:
-    """The calibration of the world, as if it were of the index's vectors."""
-    pooler_id = ncc.load_index(tiny.index).store.card.pooler_id
-    save_calibration(replace(ncc.load_calibration(tiny.calibration), pooler_id=pooler_id), path)
-    return path
-
-
 def _shown(show: Callable[[], Any]) -> Callable[[Tiny, Path], Any]:
     return lambda tiny, folder: show()
 
@@ -166,7 +158,6 @@ MADE: Mapping[str, Callable[[Tiny, Path], Any]] = {
     "small_corpus": lambda tiny, folder: ncc.build_corpus(tiny.programs / "sums", folder, jobs=1) and folder,
     "more_functions": lambda tiny, path: path.write_text(tiny.functions.read_text().replace("-Os", "-O2")) and path,
     "shipped_classifier": lambda tiny, folder: tiny.train("classifier", folder, embedding=None) and folder,
-    "fitting_calibration": _fitting_calibration,
     "coarsening_head": lambda tiny, folder: TESTS / "data" / "formats" / "coarsening-v3",
     "abstraction": _shown(lambda: replace(ncc.load_embedding().abstraction, keep_callees=False)),
     "module": _shown(lambda: ncc.read_module(TREE)),
@@ -309,11 +300,7 @@ OTHERS = (
         "load_counts", inputs=("@corpus",), changes={"corpus": ("@corpus", "@small_corpus")},
         refuses={"corpus": (NOWHERE,), "context_width": (3, 0)},
     ),
-    Case(
-        "load_index", inputs=("@index",), changes={"calibration": (None, "@fitting_calibration")},
-        refuses={**NO_FOLDER, "calibration": (NOWHERE, "@calibration")},
-    ),
-    Case("load_calibration", inputs=("@calibration",), refuses={"path": (NOWHERE,)}),
+    Case("load_index", inputs=("@index",), refuses=NO_FOLDER),
     Case(
         "index", inputs=("@programs", "@out"), settings={"pooling": "mean"},
         changes={

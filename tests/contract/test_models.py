@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import ncc
-from tests.rooms import load_counts, save_calibration, save_counts
+from tests.rooms import load_counts, save_counts
 from tests.support.damage import WRONG_CARDS, Card, Tensors, damage_file, damaged_cards, damaged_tensors, lying_headers
 from tests.support.refuses import refuses
 from tests.support.tiny import Tiny
@@ -51,23 +51,14 @@ MODELS = {
         None,
         has_tensors=False,
     ),
-    "calibration": Format(
-        lambda tiny: tiny.calibration.parent,
-        lambda folder: ncc.load_calibration(folder / "calibration.json"),
-        "calibration",
-        lambda model, folder: save_calibration(model, folder / "calibration.json"),
-        has_tensors=False,
-    ),
 }
 WITH_TENSORS = [name for name, one in MODELS.items() if one.has_tensors]
 SAVED = {name: one.save for name, one in MODELS.items() if one.save}
 WITH_HASHES = [name for name in WITH_TENSORS if name != "counts"]
 ALLOWED = {
-    "about: empty object",
     "card: empty object",
     *(f"{field}: {what}" for field in ("platform", "embedding_id", "pooler_id") for what in ("text", "long text")),
     "prior_log_odds: negative",
-    "similarity[0]: negative",
 }
 """What a damage makes of these fields is a value like any other: they are free."""
 READ = "read"
@@ -104,10 +95,6 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         "encoder: text": READ,
         "encoder: long text": READ,
         "dim: huge": "InputError",
-    },
-    "calibration": {
-        "without about": READ,
-        **{f"{rate}_positive_rate: one twice": READ for rate in ("true", "false")},
     },
 }
 """What is read all the same, or refused otherwise than it should be. The list may only become shorter."""

@@ -11,7 +11,6 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import ncc
-from tests.rooms import Calibration, save_calibration
 from tests.support.flat import call
 
 CLASSES = {"bits": ("xor", "and", "or", "shl"), "sums": ("add", "sub", "mul", "sdiv")}
@@ -55,7 +54,6 @@ PLACES = {
     "device_head": "device-head",  # of the two devices
     "gpu_head": "gpu-head",  # of an A100, as the table calls it
     "index": "index",  # of the functions of the programs
-    "calibration": "calibration/calibration.json",  # of similarities between no functions in particular
 }
 """What the world has → where it lies below its folder."""
 
@@ -88,17 +86,6 @@ class Tiny:
         for name in TRAINED:
             self.train(name, self.folder / name)
         ncc.index(self.programs, self.index, embedding=self.embedding, pooling="mean")
-        self.calibration.parent.mkdir()
-        columns = ((-1.0, 0.5, 1.0), (1.0, 0.9, 0.5), (1.0, 0.1, 0.001))
-        similarity, same, other = columns
-        calibration = Calibration(
-            pooler_id="x-1",
-            similarity=similarity,
-            true_positive_rate=same,
-            false_positive_rate=other,
-            about={"files": 16},
-        )
-        save_calibration(calibration, self.calibration)
 
     def train(self, name: str, output: Path, **options: Any) -> Any:
         """Trains a model like that of the world, which is in a folder of its name.

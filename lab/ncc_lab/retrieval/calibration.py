@@ -3,11 +3,13 @@
     python -m ncc_lab.retrieval.calibration sources -o calibration.json
 
 The same function compiled at several levels is a true pair, different functions are false ones.
-`ncc.tasks.search.calibration` has what follows from the counts, and `ncc search --calibration` takes the file.
+`ncc.tasks.search.calibration` has what follows from the counts; the file belongs into `ncc/assets/search`, under the ID
+of the pooler.
 """
 
 import argparse
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
@@ -24,8 +26,8 @@ from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.provenance import command_line
-from ncc.system.files.writing import check_writable
-from ncc.tasks.search.calibration import Calibration, save_calibration
+from ncc.system.files.writing import check_writable, write_atomically
+from ncc.tasks.search.calibration import FORMAT_VERSION, Calibration
 
 _GRID = np.append(1.0 - np.geomspace(2.0, 1e-4, 255), 1.0)
 _TILE = 2048
@@ -123,7 +125,8 @@ def main() -> None:
         check_writable(args.output)
         pooler = load_pooler(args.pooling, args.embedding, args.encoder)
         made = calibrate(args.inputs, levels=args.levels.split(","), pooler=pooler, command=command_line())
-        save_calibration(made, args.output)
+        text = json.dumps({"format_version": FORMAT_VERSION, **vars(made)})
+        write_atomically(args.output, f"{text}\n".encode())
     except NccError as error:
         raise SystemExit(str(error)) from error
     pairs = f"{made.about['same_pairs']} pairs of the same function, {made.about['other_pairs']} of others"

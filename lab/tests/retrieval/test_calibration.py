@@ -1,13 +1,15 @@
 """Calibration of similarities: what is counted, and functions that are compiled at several levels."""
 
+import json
 import sys
 
 import numpy as np
 import pytest
+from msgspec import convert
 
 from lab.tests.rooms import calibrate, calibration_script, fit_calibration
 from ncc.errors import InputError
-from tests.rooms import load_calibration
+from tests.rooms import Calibration
 from tests.support.refuses import refuses
 from tests.tasks.search.conftest import write_code
 
@@ -48,7 +50,7 @@ def test_functions_at_several_levels_calibrate(tmp_path, monkeypatch, capsys):
     output = tmp_path / "out.json"
     monkeypatch.setattr(sys, "argv", ["calibration", str(code), "-o", str(output), "--levels", "0,1,2"])
     calibration_script()
-    made = load_calibration(output)
+    made = convert(json.loads(output.read_text()), Calibration)
     assert "9 pairs of the same function" in capsys.readouterr().out
     assert made.about["levels"] == ["0", "1", "2"]
     assert made.about["same_pairs"] == 9

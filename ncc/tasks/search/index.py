@@ -23,7 +23,7 @@ from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.tables import data_frame
 from ncc.system.files.text import align_columns, demangle
-from ncc.tasks.search.calibration import Calibration, load_calibration, shipped_calibration
+from ncc.tasks.search.calibration import Calibration, shipped_calibration
 from ncc.tasks.search.store import Function, Store
 
 if TYPE_CHECKING:
@@ -176,12 +176,10 @@ class Index(Summarized):
     Attributes:
         store: Its files.
         report: Changes made by the build; None if the index was opened.
-        custom_calibration: Replacement for the shipped calibration.
     """
 
     store: Store
     report: IndexReport | None = None
-    custom_calibration: Calibration | None = None
 
     def __len__(self) -> int:
         return self.store.card.num_functions
@@ -235,10 +233,10 @@ class Index(Summarized):
             )
         return pooler
 
-    @cached_property
+    @property
     def calibration(self) -> Calibration | None:
         """Copy rate at each similarity; None if not measured for vectors of this kind."""
-        return self.custom_calibration or shipped_calibration(self.store.card.pooler_id)
+        return shipped_calibration(self.store.card.pooler_id)
 
     def function_at(self, row: int, similarity: float = 1.0) -> IndexedFunction:
         """The function of a row."""
@@ -334,28 +332,17 @@ class Index(Summarized):
         )
 
 
-def load_index(
-    folder: str | os.PathLike[str], *, calibration: Calibration | str | os.PathLike[str] | None = None
-) -> Index:
+def load_index(folder: str | os.PathLike[str]) -> Index:
     """Open an index made by `ncc.index`.
 
     Args:
         folder: Folder of the index.
-        calibration: Calibration of copy rates, or its file, written by ``ncc_lab.retrieval.calibration``; default: the
-            shipped one for vectors of this kind.
 
     Raises:
-        InputError: There is no index, or the calibration is for vectors of another kind.
+        InputError: There is no index.
         AssetError: A file is damaged or of another format version.
     """
-    store = Store.open(Path(folder))
-    if isinstance(calibration, str | os.PathLike):
-        calibration = load_calibration(calibration)
-    if calibration and calibration.pooler_id != store.card.pooler_id:
-        raise InputError(
-            f"{folder}: has vectors of {store.card.pooler_id}; the calibration is for {calibration.pooler_id}"
-        )
-    return Index(store, custom_calibration=calibration)
+    return Index(Store.open(Path(folder)))
 
 
 def source_path(path: str, source: str) -> Path:

@@ -1,12 +1,12 @@
-"""Calibration: the shares that follow from counts, files, and what an index says with it."""
+"""Calibration: the shares that follow from counts, and the files that ship."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ncc
-from ncc.errors import InputError
-from tests.rooms import Calibration, load_calibration, save_calibration, shipped_calibration
-from tests.support.refuses import refuses
+from tests.rooms import Calibration, shipped_calibration
 
 GRID = np.linspace(-1, 1, 101)
 
@@ -40,18 +40,16 @@ def test_the_share_rises_with_similarity_and_falls_with_size(calibration):
     assert calibration.threshold(1.1, 100) is None
 
 
-def test_a_calibration_is_written_and_read(calibration, tmp_path):
-    save_calibration(calibration, tmp_path / "x-1.json")
-    assert load_calibration(tmp_path / "x-1.json") == calibration
+def test_those_that_ship_are_in_range():
+    paths = sorted((Path(ncc.__file__).parent / "assets" / "search").glob("*.json"))
+    assert paths
+    for path in paths:
+        shipped = shipped_calibration(path.stem)
+        assert shipped is not None
+        assert shipped.pooler_id == path.stem
+        assert (np.diff(shipped.similarity) > 0).all()
+        for rates in (shipped.true_positive_rate, shipped.false_positive_rate):
+            assert len(rates) == len(shipped.similarity)
+            assert 0 <= min(rates) <= max(rates) <= 1
     assert shipped_calibration("x-2") is None
     assert shipped_calibration("../search/mean") is None
-
-
-def test_a_calibration_of_other_vectors_is_refused(made, calibration, tmp_path):
-    own = Calibration(**{**vars(calibration), "pooler_id": made.pooler.id})
-    save_calibration(own, tmp_path / "own.json")
-    index = ncc.load_index(made.store.folder, calibration=tmp_path / "own.json")
-    assert index.calibration == own != made.calibration
-    assert index.duplicates().threshold == (own.threshold(0.9, len(index)) or 0.98)
-    with refuses(InputError, "x-1"):
-        ncc.load_index(made.store.folder, calibration=calibration)
