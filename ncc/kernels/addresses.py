@@ -45,6 +45,8 @@ _LENGTH = re.compile(r", i(?:32|64) (\d{1,18})")
 _COPY = re.compile(r"llvm\.mem(?:cpy|move|set)")
 _VECTOR_ACCESS = re.compile(r"v(load|store)a?(_half)?(\d{0,2})(?:_r\w+)?")
 _VECTOR = re.compile(r"<\d+ x \w+>")
+_TEXEL = re.compile(r"(read|write)_image\w+|(?:tex|surf)_(fetch|element|read|write)")
+"""OpenCL's functions for images, and those that CUDA's textures and surfaces become."""
 _WORD_BYTES = 8.0
 ACCESSING = ("load", "store", "atomicrmw", "cmpxchg", "call")
 
@@ -55,7 +57,8 @@ def thread_strides(
     """Strides of a function's values by node, (num_nodes + 1,) float64; 0 for other nodes, and last for immediates.
 
     A phi behind a divergent branch counts as the same in all threads. With ``keep_clamped``, a value within limits that
-    all threads share keeps its stride; heads for devices were trained without.
+    all threads share keeps its stride, and a vector that differs in its first lane alone has that lane's; heads for
+    devices were trained without.
     """
     stride = _Strides(module, function, arguments or {}, keep_clamped, {}).stride
     return np.array([value or 0.0 for value in (*stride[: module.num_nodes], 0.0)])
@@ -110,6 +113,12 @@ def _address(inst: Instruction, strides: list[float]) -> float:
     return total
 
 
+def _insert(inst: Instruction, strides: list[float]) -> float:
+    """Stride of a vector's first lane, if the others are the same in all threads."""
+    kept, other = strides[:2] if inst.constant else strides[1::-1]
+    return kept if other == 0 else math.nan
+
+
 _STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {
     **dict.fromkeys(_PASSING, lambda _, strides: strides[0]),
     **dict.fromkeys(("add", "or", "fadd"), lambda _, strides: _add_strides(strides[0], strides[1])),
@@ -125,6 +134,7 @@ _STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {
     **dict.fromkeys(("cmpxchg", "atomicrmw"), lambda *_: math.nan),
     "select": lambda _, strides: _join_strides(strides[1:]) if strides[0] == 0 else math.nan,
     "getelementptr": _address,
+    "insertelement": _insert,
     "alloca": lambda *_: 0.0,
 }
 """Opcode → stride of what a statement defines, of its operands' strides, all known; others: 0 if all are, else NaN."""
@@ -198,7 +208,7 @@ class _Strides:
         if len(strides) < len(inst.operands):
             return None
         handler = self._call if inst.opcode in ("call", "invoke", "callbr") else _STRIDE_OF.get(inst.opcode)
-        if handler:
+        if handler and (self.keep_clamped or inst.opcode != "insertelement"):
             return handler(inst, strides)
         is_loaded = inst.opcode == "load" and (inst.operands[0] in self.private or inst.variable)
         return 0.0 if not any(strides) and not is_loaded else math.nan
@@ -339,6 +349,10 @@ def accesses_of(inst: Instruction, stride: Floats, spaces: dict[int, str]) -> li
         num_bytes = 2.0 * int(lanes or 1) if half else size_of_type(type_match[0] if type_match else "float")
         offset, pointer = inst.arguments[-2:]
         accessed_by = [(kind, pointer, numbers[-1] if numbers else "")]
+    elif texel := _TEXEL.fullmatch(inst.builtin):
+        kind, pointer = "store" if "write" in texel[0] else "load", inst.arguments[0]
+        num_bytes, offset = _texel(inst, is_opencl=bool(texel[1]))
+        accessed_by = [(kind, pointer, "")]
     else:
         return []
     accesses = []
@@ -347,3 +361,14 @@ def accesses_of(inst: Instruction, stride: Floats, spaces: dict[int, str]) -> li
         space = find_space(inst.module, spaces, pointer, number)
         accesses.append(Access(kind, pointer, space, num_bytes, distance, count))
     return accesses
+
+
+def _texel(inst: Instruction, is_opencl: bool) -> tuple[float, int]:
+    """Bytes of an element of an image, as the kernel sees it, and the node of its coordinates, or of the first one."""
+    if is_opencl:  # (image, coordinates, color), or with a sampler between the first two
+        vectors, is_read = _VECTOR.findall(inst.text), inst.builtin.startswith("read")
+        has_sampler = is_read and len(inst.arguments) > 2
+        return size_of_type(vectors[0 if is_read else -1]) if vectors else 16.0, inst.arguments[1 + has_sampler]
+    variable = definition(inst.module, inst.arguments[-1])  # of the result
+    element = variable.text.partition("alloca ")[2].partition(",")[0] if variable else ""
+    return size_of_type(element) if element else 4.0, inst.arguments[1]

@@ -38,7 +38,7 @@ _ELEMENT = re.compile(r"getelementptr[^(]*\((.*?), i\d+ (\d+)\)")
 _LANE = re.compile(r", i\d+ ([012])$")
 
 _CALLS = {
-    "": re.compile(r"^llvm\.(?:lifetime|assume|experimental\.noalias|invariant)"),
+    "": re.compile(r"^llvm\.(?:lifetime|assume|experimental\.noalias|invariant)|^__translate_sampler"),
     "barrier": re.compile(r"[bB]arrier|__syncthreads|mem_fence"),
     "atomic": re.compile(r"atom(?:ic)?_"),
     "thread_query": re.compile(

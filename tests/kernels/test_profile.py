@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import ncc
 from tests.kernels.ledger import ledger, named, patterns
 from tests.rooms import (
     Abstraction,
@@ -176,6 +177,33 @@ declare void @_Z12vstore_half4Dv4_fmPU3AS1Dh(<4 x float>, i64, ptr addrspace(1))
     assert (amounts["global_load"], amounts["global_store"], amounts[f"global_{pattern}"]) == (1, 1, 2)
     assert amounts["global_bytes"] == 16 + 8
     assert patterns(found) == ["", "", "", pattern, pattern, ""]
+
+
+IMAGES = """
+kernel void f(read_only image2d_t from, write_only image2d_t to, int2 shift, sampler_t sampler) {
+  int2 at = (int2)(get_global_id(0), get_group_id(1));
+  write_imagef(to, at, read_imagef(from, sampler, at + shift) + read_imagef(from, (int2)(at.y, at.x)));
+}
+"""
+TEXTURE = """
+__global__ void f(cudaTextureObject_t from, float *to) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  to[x] = tex2D<float>(from, x + 0.5f, 0.5f);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "expected"),
+    [
+        (IMAGES, "opencl", {"global_bytes": 48, "global_load": 2, "global_coalesced": 2, "global_irregular": 1}),
+        (TEXTURE, "cuda", {"global_bytes": 8, "global_load": 1, "global_coalesced": 2}),
+    ],
+)
+def test_images_and_textures_are_memory(code: str, language: str, expected: dict[str, float]) -> None:
+    [found] = ncc.profile(code.encode(), grid=4, block=64, options=CompileOptions(language=language))
+    assert "call" not in found.per_thread
+    assert {kind: found.per_thread[kind] for kind in expected} == expected
 
 
 def test_atomic_instructions() -> None:
