@@ -122,7 +122,8 @@ _KEYS = {
     "without `-o`.",
     "explanation": "With `--explain`: source lines, the strongest contribution first.",
     "kernels": "The same keys for each kernel of the file; those above are of the first.",
-    "data_dependent_loops": "Number of loops whose trip count depends on data; each is assumed to run eight times.",
+    "data_dependent_loops": "Number of loops whose trip count depends on data or on arguments that were not given; "
+    "each is assumed to run eight times.",
     "num_bytes": "Bytes of the index on disk.",
     "kernel": "Name of the kernel in the IR.",
     "grid": "Blocks in each dimension.",

@@ -21,7 +21,7 @@ from ncc.arrays import Floats, Ints
 from ncc.ir.reader.module import Module
 from ncc.kernels.control_flow import Loop, branch_probability, find_loops, loops_around, reverse_postorder, successors
 from ncc.kernels.instructions import Instruction, decode, definition
-from ncc.kernels.launch import Launch, Threads, given_arguments
+from ncc.kernels.launch import Launch, Threads, argument_names, given_arguments
 
 DEFAULT_TRIP_COUNT = 8.0
 """Times that a loop is assumed to run if the code does not say."""
@@ -31,6 +31,7 @@ _MAX_TRIPS = 2.0**40
 _SPREADS = (0.6180339887, 0.4142135623, 0.7320508075, 0.2360679774)
 """Multiples of these spread evenly between whole numbers, each beside the others."""
 _CASTS = frozenset(("zext", "sext", "trunc", "freeze"))
+_ON_DATA = "trip count depends on data"
 _STEPS = ("add", "sub", "shl", "lshr", "ashr", "udiv", "sdiv", "mul")
 
 Operation = Callable[..., Floats]
@@ -97,6 +98,7 @@ class LoopTripCount:
         function: The function that it is in.
         statement: One with that line, -1 if there is none.
         file: The line's file, if that is not the source itself; else empty.
+        missing: Arguments of the function, not given, that alone decide how often it runs.
     """
 
     line: int
@@ -105,12 +107,19 @@ class LoopTripCount:
     function: str
     statement: int = -1
     file: str = ""
+    missing: tuple[str, ...] = ()
 
     @property
     def location(self) -> str:
         """Line and file as text."""
         where = f"line {self.line}" if self.line else "a loop"
         return f"{where} of {PurePath(self.file).name}" if self.file and self.line else where
+
+    @property
+    def reason(self) -> str:
+        """What its trip count depends on, if that is not known."""
+        options = " ".join(f"--arg {name}=N" for name in self.missing)
+        return f"trip count depends on {' and '.join(self.missing)} ({options})" if options else _ON_DATA
 
 
 class _Counter(NamedTuple):
@@ -252,11 +261,31 @@ class Execution:
         lines = ((inst.statement, int(self.module.source_line[inst.statement])) for inst in self.blocks[loop.header])
         statement, line = next(((index, line) for index, line in lines if line > 0), (-1, 0))
         depth, name = len(self.inside[loop.header]), self.module.function_names[self.function]
-        self.loops.append(LoopTripCount(line, average, depth, name, statement))
+        missing = () if average is not None else self._missing(loop, {*counters})
+        self.loops.append(LoopTripCount(line, average, depth, name, statement, missing=missing))
         at = self.trip_of(loop)
         for node, (start, step, factor) in counters.items():
             value = np.floor(start * factor**at) if factor != 1 else start + step * at
             self.values[node] = np.where(np.isfinite(value), value, np.nan)
+
+    def _missing(self, loop: Loop, seen: set[int]) -> tuple[str, ...]:
+        """Names of the unknown arguments that decide by themselves how often a loop runs; none if data does, too."""
+        waiting = [self.blocks[block][-1].operands[0] for block in loop.exits if len(self.following[block]) == 2]
+        found = set()
+        while waiting:
+            node = waiting.pop()
+            if node < 0 or node in seen or np.isfinite(self.values.get(node, self.unknown)).all():
+                continue
+            seen.add(node)
+            inst = definition(self.module, node)
+            if node in self.arguments:
+                found.add(node)
+            elif inst and any(_name(inst) in table for table in _OPERATIONS.values()):
+                waiting += inst.arguments
+            else:
+                return ()
+        names = argument_names(self.module, self.function)
+        return tuple(names[node] for node in self.arguments if node in found)
 
     def trip_of(self, loop: Loop) -> Floats:
         """The trip of a loop that each thread is taken in, (n,): evenly spread, and so in loops within loops."""
@@ -350,11 +379,15 @@ class Execution:
         return offsets
 
 
+def _name(inst: Instruction) -> str:
+    """What a statement does, as `_OPERATIONS` calls it."""
+    return {"call": inst.builtin, "icmp": inst.predicate}.get(inst.opcode, inst.opcode)
+
+
 def _compute(inst: Instruction, operands: list[Floats]) -> Floats:
     """The value that a statement, neither a phi nor the read of a register, defines; NaN if it is not known."""
-    name = {"call": inst.builtin, "icmp": inst.predicate}.get(inst.opcode, inst.opcode)
     for num, table in _OPERATIONS.items():
-        if name in table and len(operands) >= num:
+        if (name := _name(inst)) in table and len(operands) >= num:
             return table[name](*operands[:num])
     return np.full_like(operands[0], np.nan)
 

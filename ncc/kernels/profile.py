@@ -89,7 +89,7 @@ class LaunchProfile(Summarized):
         sampled = f", estimated from {self.num_sampled_blocks:,} of them" if self.num_sampled_blocks else ""
         work = [(kind, _format_count(amount)) for kind, amount in sorted(self.per_thread.items())]
         loops = [
-            (loop.location, "8x", "assumed: trip count depends on data")
+            (loop.location, "8x", f"assumed: {loop.reason}")
             if loop.trip_count is None
             else (loop.location, f"{loop.trip_count:,.6g}x", "")
             for loop in self.loops
@@ -133,7 +133,10 @@ def run_launch(module: Module, kernel: int, launch: Launch) -> tuple[LaunchProfi
         name=module.function_names[kernel],
         arguments=tuple(names.values()),
         per_thread=per_thread,
-        loops=tuple(replace(loop, file=file) for loop, file in zip(work.loops, files, strict=True)),
+        loops=tuple(
+            replace(loop, file=file, missing=loop.missing if loop.function == module.function_names[kernel] else ())
+            for loop, file in zip(work.loops, files, strict=True)
+        ),
         inferred_arguments={names[node]: value for node, value in inferred.items()},
         launch=launch,
         num_sampled_blocks=num_blocks,

@@ -62,8 +62,8 @@ class GpuPrediction(Summarized):
         inferred_arguments: Values of arguments inferred from the launch sizes, by name.
         assumptions: Sizes, values and buffers read from host code, each with its line, and the file if it is not the
             source.
-        data_dependent_loops: Locations of loops whose trip count depends on data, assumed 8, with the file if it is
-            not the source.
+        data_dependent_loops: Loops whose trip count is not known, assumed 8, by line, with the file if it is not the
+            source, and what it depends on: data, or arguments that were not given.
         roofline_ms: Estimates of the time that each part of the work takes alone, at the GPU's peak rate for it; caches
             may shorten it, so these are no bounds.
         lower_bounds_ms: Lower bounds of the time by cause: launch overhead, bandwidth, compute and chain.
@@ -116,7 +116,7 @@ class GpuPrediction(Summarized):
         assumed += [
             f"{name} = {_amount(value)} (from the launch's sizes)" for name, value in self.inferred_arguments.items()
         ]
-        assumed += [f"{location}: trip count depends on data; assumed 8" for location in self.data_dependent_loops]
+        assumed += [f"{loop}; assumed 8" for loop in self.data_dependent_loops]
         cautions = [f"raised to {_RAISED[self.raised_to]}"] if self.raised_to else []
         cautions += [f"{kind} are not counted" for kind in self.uncounted_operations]
         cautions += [] if self.familiar else ["unlike the launches of training"]
@@ -202,7 +202,7 @@ def predict_time(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPredictio
         buffer_bytes={names[index]: size for index, size in work.host.buffers.items() if index in names},
         assumptions=work.host.assumptions(profile.arguments),
         inferred_arguments={**work.host.inferred, **profile.inferred_arguments},
-        data_dependent_loops=tuple(loop.location for loop in profile.data_dependent_loops),
+        data_dependent_loops=tuple(f"{loop.location}: {loop.reason}" for loop in profile.data_dependent_loops),
         roofline_ms=roofline_ms,
         lower_bounds_ms={name: 1e3 * time for name, time in bounds.seconds.items()},
         assumed_lower_bounds_ms={name: 1e3 * time for name, time in assumed.seconds.items()},
