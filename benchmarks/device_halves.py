@@ -30,12 +30,12 @@ _FOLDS, _PAIRS, _SPREAD = 5, 20_000, 1.0
 
 def cpu_half(path: Path, device: str, seed: int) -> Floats:
     """(n, 2) float64 log measured over expected time, and the log half width of its interval, families held out."""
-    table, features = own_launches([path], load_embedding())
-    column, found = table.devices.index(device), []
-    splits = launch_folds(table, "family", "gp", seed)
-    for row, answer in held_out_answers(table, features, splits, "gp", seed=seed, published=False).items():
+    launches = own_launches([path], load_embedding())
+    column, found = launches.devices.index(device), []
+    splits = launch_folds(launches, "family", "gp", seed)
+    for row, answer in held_out_answers(launches, splits, "gp", seed=seed, published=False).items():
         expected, _, high = (answer.times_ms or {})[device]
-        found.append((table.log_times[row, column] - np.log(expected), np.log(high / expected)))
+        found.append((launches.log_times[row, column] - np.log(expected), np.log(high / expected)))
     return np.array(found)
 
 

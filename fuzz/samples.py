@@ -23,18 +23,9 @@ from ncc.learning.programs.table import EncodedProgram
 from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import NgramModel
 from ncc.tasks.coarsening.head import LineHead, LSTMHead
-from ncc.tasks.devices.features import CODE, LAUNCH, PUBLISHED_TERMS, WORK_WIDTH, KernelFeatures, launch_columns
-from ncc.tasks.devices.fit import PRIORS
-from ncc.tasks.devices.head import (
-    LEVELS,
-    MAX_STANDARD,
-    Errors,
-    Expert,
-    GaussianProcess,
-    LSTMTimes,
-    MachineModel,
-    TimesHead,
-)
+from ncc.tasks.devices.features import CODE, LAUNCH, TERMS, WORK_WIDTH, KernelFeatures, launch_columns
+from ncc.tasks.devices.head import LEVELS, Errors, Expert, TimesHead
+from ncc.tasks.devices.models import MAX_STANDARD, PRIORS, GaussianProcess, LSTMTimes, MachineModel
 
 __all__ = [
     "DIM",
@@ -141,7 +132,7 @@ def times_head(seed: int = 3, kernels: int = 4) -> TimesHead:
         Expert(source, model, names, columns[:, CODE], low, high, errors[0], errors[1], 0.2, 0.9, (0.3, 0.6))
         for source, model in (("one", smooth), ("other", trees))
     )
-    machine = MachineModel(np.log(list(PRIORS.values()))[:, PUBLISHED_TERMS], 0.5)
+    machine = MachineModel(np.log(list(PRIORS.values()))[:, TERMS["code"]], 0.5)
     return TimesHead(("CPU", "GPU"), experts, machine, errors[1], 64.0, "none", {"data": "random"})
 
 

@@ -33,9 +33,9 @@ def kernel_columns(path: str, name: str | None = None) -> dict[str, Any]:
 
 def devmap_code(platform: str) -> tuple[list[str], np.ndarray]:
     """Kernels of the published table and columns of their code, each code of a kernel once."""
-    table, features = suite_launches(platform, ncc.load_embedding())  # type: ignore[arg-type]
-    names, kernel = np.unique(table.kernel, return_inverse=True)
-    rows = np.unique(np.column_stack([kernel, code_columns(features)]), axis=0)
+    launches = suite_launches(platform, ncc.load_embedding())  # type: ignore[arg-type]
+    names, kernel = np.unique(launches.kernel, return_inverse=True)
+    rows = np.unique(np.column_stack([kernel, code_columns(launches)]), axis=0)
     return names[rows[:, 0].astype(int)].tolist(), rows[:, 1:]
 
 

@@ -13,10 +13,11 @@ from sklearn.ensemble import ExtraTreesRegressor
 from ncc.arrays import Split
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.tasks.devices.features import KernelFeatures, launch_columns
-from ncc.tasks.devices.fit import Model
-from ncc.tasks.devices.head import Platform, targets_of
-from ncc.tasks.devices.published import CLGEN, clgen_launches, combine, suite_launches
+from ncc.tasks.devices.features import launch_columns
+from ncc.tasks.devices.fit import CLGEN
+from ncc.tasks.devices.head import Platform
+from ncc.tasks.devices.models import Launches, Model, targets_of
+from ncc.tasks.devices.published import clgen_launches, suite_launches
 from ncc.tasks.devices.train import held_out_answers, launch_folds, measure_times, summary
 from ncc_lab.figures import selective_accuracy
 
@@ -63,27 +64,25 @@ def measure_models(
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name in protocols:
         found[name] = {}
-        both = combine([suites, clgen]) if clgen and "-to-" in name else None
-        table, inputs = both or (clgen if clgen and name == "clgen-kernel" else suites)
+        both = Launches.joined([suites, clgen]) if clgen and "-to-" in name else None
+        launches = both or (clgen if clgen and name == "clgen-kernel" else suites)
         unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
         for one in models:
-            splits = [_between(table, name)] if both else launch_folds(table, unit, one, seed)
-            score = found[name][f"ncc times, {one}"] = _score(table, inputs, splits, one, seed)
+            splits = [_between(launches, name)] if both else launch_folds(launches, unit, one, seed)
+            score = found[name][f"ncc times, {one}"] = _score(launches, splits, one, seed)
             if progress:
                 progress(f"{platform}, {name}, {one}: {summary(score)}")
         if not both:
-            found[name] |= score_controls(table, inputs, unit, seed)
+            found[name] |= score_controls(launches, unit, seed)
     return TimesScores(platform, found)
 
 
-def score_controls(
-    table: LaunchTimes, inputs: KernelFeatures, unit: LaunchUnit, seed: int
-) -> dict[str, dict[str, float]]:
+def score_controls(launches: Launches, unit: LaunchUnit, seed: int) -> dict[str, dict[str, float]]:
     """Score controls that know no code: the median time, and extra trees on sizes."""
-    logs = table.log_times
-    sizes = launch_columns(inputs, np.nan_to_num(table.sizes, nan=1.0))[:, :3]
+    logs = launches.log_times
+    sizes = launch_columns(launches, np.nan_to_num(launches.sizes, nan=1.0))[:, :3]
     predicted = {"median": np.zeros_like(logs), "sizes only": np.zeros_like(logs)}
-    for train, test in launch_folds(table, unit, "", seed):
+    for train, test in launch_folds(launches, unit, "", seed):
         predicted["median"][test] = np.median(logs[train], axis=0)
         trees = ExtraTreesRegressor(100, min_samples_leaf=2, random_state=seed).fit(sizes[train], logs[train])
         predicted["sizes only"][test] = trees.predict(sizes[test])
@@ -91,7 +90,7 @@ def score_controls(
     for name, log_times in predicted.items():
         right = (log_times.argmin(axis=1) == logs.argmin(axis=1)).mean()
         factors = np.exp(np.median(np.abs(log_times - logs), axis=0)).tolist()
-        named = {f"factor {name}": round(factor, 4) for name, factor in zip(table.devices, factors, strict=True)}
+        named = {f"factor {name}": round(factor, 4) for name, factor in zip(launches.devices, factors, strict=True)}
         scores[name] = {"accuracy": round(float(right), 4)} | named
     return scores
 
@@ -103,14 +102,12 @@ def _between(table: LaunchTimes, protocol: str) -> Split:
     return np.flatnonzero(train), np.flatnonzero(test)
 
 
-def _score(
-    table: LaunchTimes, inputs: KernelFeatures, splits: Iterable[Split], model: Model, seed: int
-) -> dict[str, Any]:
+def _score(launches: Launches, splits: Iterable[Split], model: Model, seed: int) -> dict[str, Any]:
     """Return scores of answers about parts held out, and accuracies among the most confident answers."""
-    answers = held_out_answers(table, inputs, splits, model, seed=seed, published=True)
-    measured = targets_of(table.log_times)[:, 1:].max(axis=1)
+    answers = held_out_answers(launches, splits, model, seed=seed, published=True)
+    measured = targets_of(launches.log_times)[:, 1:].max(axis=1)
     rows = np.array(sorted(answers))
     ratio, confidence = np.array([(answers[row].log_ratio, answers[row].confidence) for row in rows.tolist()]).T
     surest = selective_accuracy((ratio > 0) == (measured[rows] > 0), confidence, _PERCENTS)
     named = {f"{percent}%": round(one, 4) for percent, one in zip(_PERCENTS, surest, strict=True)}
-    return measure_times(table, answers) | {"surest": named}
+    return measure_times(launches, answers) | {"surest": named}

@@ -90,9 +90,10 @@ def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int)
     Returns:
         (n,) log seconds over the roofline's, and (n,) log odds of being compute-bound, both bounds as common.
     """
-    from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
+    from ncc.learning.encoder.batches import SequenceData, Sequences, network_outputs
     from ncc.learning.encoder.config import EncoderConfig, HeadConfig
     from ncc.learning.encoder.network import EncoderNetwork, fit_network
+    from ncc.learning.encoder.network_numpy import distinct_sequences
     from ncc.learning.training.config import TrainingConfig
 
     middle, scale = train.values.mean(axis=0), train.values.std(axis=0) + 1e-9

@@ -32,9 +32,10 @@ from ncc.errors import InputError, check_positive
 from ncc.ir.reader.reader import read_module
 from ncc.learning.data.registry import Folder
 from ncc.learning.embedding.embedding import Embedding
-from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences, network_outputs
+from ncc.learning.encoder.batches import SequenceData, Sequences, network_outputs
 from ncc.learning.encoder.config import EncoderConfig, HeadConfig
 from ncc.learning.encoder.network import EncoderNetwork, fit_network
+from ncc.learning.encoder.network_numpy import distinct_sequences
 from ncc.learning.training.config import TrainingConfig
 from ncc.tasks.coarsening.train import FACTORS
 from ncc.tasks.devices.published import load_legacy_ir

@@ -105,13 +105,6 @@ def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row
     return Sequences(table.start, word, table.literal_start, literals, MAX_LENGTH)
 
 
-def distinct_sequences(words: Sequence[Ints]) -> tuple[list[Ints], Ints]:
-    """The distinct ones among some sequences, in order of appearance, and the index of each one's equal, (n,)."""
-    distinct = {sequence.tobytes(): sequence for sequence in words}
-    index = {key: i for i, key in enumerate(distinct)}
-    return list(distinct.values()), np.array([index[sequence.tobytes()] for sequence in words], np.int64)
-
-
 class SequenceData:
     """Samples as training data: sequences in batches of about the same length, those that samples share but once.
 

@@ -1,6 +1,6 @@
 """The LSTM and its heads in NumPy, because importing torch takes longer than the answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from ncc.arrays import Floats32, Ints32
+from ncc.arrays import Floats32, Ints, Ints32
 from ncc.errors import AssetError, InputError
 from ncc.learning.encoder.config import EncoderConfig, Pooling
 from ncc.learning.heads.files import ModelFormat, Stored, fingerprint
@@ -177,6 +177,13 @@ class NumpyNetwork:
         rest = {name: array for name, array in arrays.items() if name not in head and name != "vectors"}
         encoder = NumpyEncoder(rest, config)
         return cls(encoder, NumpyHead(head, encoder.vector_size))
+
+
+def distinct_sequences(sequences: Sequence[NDArray[Any]]) -> tuple[list[NDArray[Any]], Ints]:
+    """The distinct ones among some sequences, in order of appearance, and the index of each one's equal, (n,)."""
+    distinct = {sequence.tobytes(): sequence for sequence in sequences}
+    index = {key: i for i, key in enumerate(distinct)}
+    return list(distinct.values()), np.array([index[sequence.tobytes()] for sequence in sequences], np.int64)
 
 
 @dataclass(frozen=True, eq=False)

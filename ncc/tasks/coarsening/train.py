@@ -219,8 +219,9 @@ def fit_lstm(
     """Train networks that predict log speedups, standardized for each factor; words are the n rows' kernels."""
     from torch import nn
 
-    from ncc.learning.encoder.batches import SequenceData, Sequences, distinct_sequences
+    from ncc.learning.encoder.batches import SequenceData, Sequences
     from ncc.learning.encoder.network import EncoderNetwork, fit_ensemble
+    from ncc.learning.encoder.network_numpy import distinct_sequences
 
     seeds = rng.integers(2**31, size=training.members).tolist()
     kernels, owner = distinct_sequences([words[row] for row in rows.tolist()])

@@ -1,15 +1,13 @@
 """Launches as columns of numbers: what a kernel's code does, how its work grows with its data, and the launch's sizes.
 
 Sizes, numbers of threads and arguments are assumed to grow together, as in most host programs: an integer argument is
-the side length of the data, which has as many dimensions as those in which the kernel asks for its index, or more if
-its accesses would otherwise reach beyond the data. Each term of a time is an amount that follows from the kernel and
-its sizes, times a constant of the device.
+the side length of the data, which has the dimensions in which the kernel asks for its index, or more if its accesses
+would otherwise reach beyond the data. Terms of a time are amounts, each to be multiplied by a constant of the device.
 """
 
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,10 +69,8 @@ _KIND_GROUPS = [[_KINDS.index(name) for name in names] for names in (_OPERATIONS
 NUM_KINDS = len(_KINDS)
 WORK_WIDTH = len(_DATA_ITEMS) * (NUM_KINDS + len(CYCLE_KINDS))
 
-PUBLISHED_TERMS = np.arange(7)
-"""Terms of published times, whose tables do not say how kernels were launched."""
-LAUNCH_TERMS = np.r_[0, 1, 4 : 7 + len(CYCLE_KINDS)]
-"""Terms of launches: a core's cycles in place of operations."""
+TERMS: Mapping[str, Ints] = {"code": np.arange(7), "launch": np.r_[0, 1, 4 : 7 + len(CYCLE_KINDS)]}
+"""Terms of times, by what tables say: no more than the code, or how it was launched; then cycles replace operations."""
 _COSTLY_WEIGHT, _BYTE_WEIGHT = 4.0, 0.25
 
 NUM_SIZES = 3 + 3
@@ -94,10 +90,7 @@ COVARIANCES: Mapping[str, tuple[Ints, tuple[tuple[Ints, float, float], ...]]] = 
     "code": (np.arange(CODE.stop), ((np.arange(NUM_SIZES + _PROFILE_WIDTH), 1.0, 2.0), _OPCODE_TERM)),
     "launch": (_CODE_AND_LAUNCH, ((_WORK, 2.0, 3.0), _OPCODE_TERM)),
 }
-"""Name → columns that a Gaussian process reads, and terms: variance × exp(-distance / length) over some of these.
-
-Terms are sizes with the work at any launch or at this one, and sizes with opcodes.
-"""
+"""Name → columns that a Gaussian process reads, and terms over some of these: variance × exp(-distance / length)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +105,6 @@ class KernelFeatures(Rows):
     items: Floats  # (n, 2) float64 log of the work-items at these sizes
     sequences: NDArray[np.object_]  # (n,) of (time, dim) vectors of the kernels' first 1024 statements, in order
 
-    def __len__(self) -> int:
-        return len(self.profile)
-
     def feature(self, name: str) -> Floats:
         """(n,) float64 one of `FEATURE_NAMES`."""
         return self.profile[:, FEATURE_NAMES.index(name)]
@@ -126,10 +116,7 @@ class KernelFeatures(Rows):
 
 
 class KernelWork:
-    """A kernel's work, counted once: whatever the launch, and at launches of two sizes; statements can be left out.
-
-    With a launch, whose integer arguments are its side length unless it says otherwise, its work is that at all sizes.
-    """
+    """A kernel's work, counted once: whatever the launch, and at a given one or at two sizes of the data."""
 
     def __init__(self, module: Module, function: int, launch: Launch | None = None) -> None:
         self._module, self._function, self._launch = module, function, launch
@@ -160,7 +147,7 @@ class KernelWork:
         return sorted({loop.line for loop in work.loops if loop.trip_count is None})
 
     def _launches(self, dimensions: int) -> list[tuple[Work, float]]:
-        """Work, and the number of work-items, at 4096 and 1,048,576 data items in 1 to 3 dimensions."""
+        """Work and number of work-items at 4096 and 1,048,576 data items in 1 to 3 dimensions, or at the launch."""
         if self._launch is not None and not self._at_sizes:
             side = side_length(self._launch.num_threads, dimensions)
             given = given_arguments(self._module, self._function, self._launch)
@@ -203,13 +190,6 @@ def side_length(items: float, dimensions: int) -> float:
     return float(items ** (1 / min(max(dimensions, 1), 3)))
 
 
-def work_at_size(work: Floats, items: Floats) -> Floats:
-    """(n, 4) float64 a thread's operations, costly operations, global bytes and unshared accesses at such sizes."""
-    parts = np.hsplit(work, len(_DATA_ITEMS))
-    sums = [np.log1p(np.expm1(part[:, group]).sum(axis=1)) for part in parts for group in _KIND_GROUPS]
-    return np.expm1(_at_items(np.stack(sums, axis=1), items))
-
-
 def _at_items(columns: Floats, items: Floats) -> Floats:
     """(n, k) float64 at (n,) data items of logarithms, (n, 2 * k), at the two sizes of `_DATA_ITEMS`."""
     small, large = np.hsplit(columns, len(_DATA_ITEMS))
@@ -246,7 +226,9 @@ def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
     by_items = data_items(features, sizes)
     data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / features.item_bytes, 1), by_items)
     items = np.where(np.isfinite(sizes[:, 2]) | (features.feature("dimensions") > 0), items, 1)[:, None]
-    work = work_at_size(features.work, data)
+    parts = np.hsplit(features.work, len(_DATA_ITEMS))
+    sums = [np.log1p(np.expm1(part[:, group]).sum(axis=1)) for part in parts for group in _KIND_GROUPS]
+    work = np.expm1(_at_items(np.stack(sums, axis=1), data))
     alone = work[:, 0] + _COSTLY_WEIGHT * work[:, 1] + _BYTE_WEIGHT * work[:, 2]
     cycles = items * np.expm1(_at_items(features.work, data)[:, NUM_KINDS:])
     return np.column_stack([np.ones(len(data)), moved, items * work, alone, cycles])
@@ -279,12 +261,11 @@ def code_distances(a: Floats, b: Floats) -> Floats:
 
 def check_sizes(transfer: float | None, wgsize: float | None, global_size: float | None = None) -> None:
     """Raise InputError for a size that no launch can have."""
-    sizes: dict[str, tuple[Any, float, float, str]] = {
-        "transfer": (transfer, 0, MAX_BYTES, "bytes"),
-        "wgsize": (wgsize, 1, _MAX_WGSIZE, "work-items"),
-        "global_size": (global_size, 1, MAX_BYTES, "work-items"),
-    }
-    for name, (size, low, high, unit) in sizes.items():
+    for name, size, low, high, unit in (
+        ("transfer", transfer, 0, MAX_BYTES, "bytes"),
+        ("wgsize", wgsize, 1, _MAX_WGSIZE, "work-items"),
+        ("global_size", global_size, 1, MAX_BYTES, "work-items"),
+    ):
         if size is None:
             continue
         if not isinstance(size, float | int | np.floating | np.integer):

@@ -7,35 +7,20 @@ errors on sources held out.
 
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
-from ncc.arrays import Floats, Floats32, Ints
+from ncc.arrays import Floats
 from ncc.errors import AssetError, InputError
-from ncc.learning.encoder.network_numpy import Ensemble
-from ncc.learning.heads.columns import scaled_distances, standardize
 from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored, check_shapes
 from ncc.learning.heads.trees import Boosted
 from ncc.system.files.hub import Shareable
-from ncc.tasks.devices.features import (
-    CODE,
-    CODE_WIDTH,
-    COVARIANCES,
-    LAUNCH,
-    LAUNCH_TERMS,
-    NUM_COLUMNS,
-    PUBLISHED_TERMS,
-    KernelFeatures,
-    code_distances,
-    launch_columns,
-    launch_terms,
-)
+from ncc.tasks.devices.features import CODE, NUM_COLUMNS, KernelFeatures, code_distances, launch_columns, launch_terms
+from ncc.tasks.devices.models import MAX_VALUE, LSTMTimes, MachineModel, TimesModel, correct, log_times, predict_targets
 from ncc.tasks.devices.prediction import MACHINES, DevicePrediction
 
 Platform = Literal["amd", "nvidia"]
@@ -45,161 +30,11 @@ LEVELS = np.arange(1, 40) / 40
 """Levels of the quantiles of errors that are kept."""
 IN_DOMAIN = 1.0
 """Distance up to which a kernel is familiar: what it does differs by a factor of e."""
-LONGEST_READ = 128
-"""Statements of a kernel that networks read, the first ones."""
 _NUM_NEAREST = 3
 _MIN_CHANCE = 1e-6
 _MAX_LOG = 100.0
 """A ratio of e^100, or a time of e^100 ms, is out of range."""
-_MAX_VALUE = 1e6
-_MIN_SCALE = 1e-6
-_BEND, _MAX_COMPRESSED = 3.0, 5.5
-_DECAY = 10.0
-"""Per distance: what is learned beyond the machine model says how long kernels near training take, hardly others."""
-MAX_STANDARD = 5.0
-
-_TERMS = {len(terms): terms for terms in (PUBLISHED_TERMS, LAUNCH_TERMS)}
-
-
-@dataclass(frozen=True, eq=False)
-class MachineModel:
-    """Devices by their constants (launch, bus, operations, memory), for kernels unlike all measured ones.
-
-    Reference: Williams, Waterman and Patterson 2009 (roofline); smooth sums, the bus and sequential work are ours.
-    """
-
-    # (devices, k) float64 log ms for each unit of `PUBLISHED_TERMS` or `LAUNCH_TERMS`, told apart by k
-    constants: Annotated[Floats, Stored(bound=100)]
-    # log ratio measured for each unit predicted: other kernels reach that much of a peak
-    ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)] = 1.0
-
-    def __post_init__(self) -> None:
-        if self.constants.ndim != 2 or self.constants.shape[1] not in _TERMS:
-            raise InputError(f"constants of shape {self.constants.shape}")
-
-    def log_times(self, terms: Floats) -> Floats:
-        """(n, devices) float64 logarithms of the sums of the terms."""
-        each = np.log(np.maximum(terms[:, _TERMS[self.constants.shape[1]]], 1e-30))[:, None, :] + self.constants
-        return np.logaddexp.reduce(each, axis=2)
-
-    def targets(self, terms: Floats) -> Floats:
-        """(n, devices) float64: mean log time, and by how much each device but the first is faster."""
-        targets = targets_of(self.log_times(terms))
-        targets[:, 1:] *= self.ratio_shrinkage
-        return targets
-
-
-def targets_of(log_times: Floats) -> Floats:
-    """(n, d) float64 of such log times: their mean, and by how much each device but the first is faster than that."""
-    return np.hstack([log_times.mean(axis=1, keepdims=True), log_times[:, :1] - log_times[:, 1:]])
-
-
-def ratios_of(targets: Floats) -> Floats:
-    """(n, d - 1) float64 log ratios of targets; the log times of one device alone, which has none to compare with."""
-    return targets[:, min(targets.shape[1] - 1, 1) :]
-
-
-def compress_ratio(ratio: Floats) -> Floats:
-    """Log ratios as smooth models learn them: their sign counts more, and large ones less."""
-    return np.arcsinh(_BEND * ratio)
-
-
-def _check_scale(model: "GaussianProcess | LSTMTimes", width: int) -> None:
-    check_shapes(model, mean=(width,), scale=(width,))
-    if ((model.scale < _MIN_SCALE) & (model.scale != 0)).any():
-        raise InputError("a scale is out of range")
-
-
-@dataclass(frozen=True, eq=False)
-class GaussianProcess:
-    """A Gaussian process for each target, all of one covariance."""
-
-    mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (k,) float64 of the columns in training; scale 0 if constant
-    scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
-    points: Annotated[Floats, Stored("f2", _MAX_VALUE)]  # (m, k) float64 standardized rows that represent training
-    weights: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (m, targets) float64
-    base: Floats  # (targets,) float64 far from all points
-    covariance: str = "code"  # name in `COVARIANCES`
-
-    def __post_init__(self) -> None:
-        if self.covariance not in COVARIANCES:
-            raise InputError(f"covariance is {self.covariance!r:.40}; expected {' or '.join(COVARIANCES)}")
-        width, num_points, targets = len(COVARIANCES[self.covariance][0]), len(self.points), self.num_targets
-        _check_scale(self, width)
-        check_shapes(self, points=(num_points, width), weights=(num_points, targets), base=(targets,))
-
-    @property
-    def num_targets(self) -> int:
-        """How many numbers it predicts."""
-        return len(self.base)
-
-    def predict(self, columns: Floats) -> Floats:
-        """(n, targets) float64, ratios compressed."""
-        seen = standardize(columns[:, COVARIANCES[self.covariance][0]], self.mean, self.scale, MAX_STANDARD)
-        return np.asarray(self.base + covariance_of(seen, self.points, self.covariance) @ self.weights)
-
-
-def covariance_of(a: Floats, b: Floats, name: str = "code") -> Floats:
-    """(n, m) float64 between standardized rows."""
-    terms = (
-        variance * np.exp(-scaled_distances(a[:, columns], b[:, columns]) / length)
-        for columns, variance, length in COVARIANCES[name][1]
-    )
-    return sum(terms, start=np.zeros((len(a), len(b))))
-
-
-@dataclass(frozen=True, eq=False)
-class LSTMTimes:
-    """LSTMs that read a kernel's statements, beside sizes and a thread's work at the launch."""
-
-    ensemble: Annotated[Ensemble, Stored("f2")]  # the networks; their outputs are the targets, ratios compressed
-    # (len(LAUNCH),) float64 of those columns in training; scale 0 if constant
-    mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]
-    scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
-
-    def __post_init__(self) -> None:
-        _check_scale(self, len(LAUNCH))
-        if (found := self.ensemble.members[0].head.num_auxiliary) != len(LAUNCH):
-            raise InputError(f"networks that take {found} numbers; expected {len(LAUNCH)}")
-
-    @property
-    def num_targets(self) -> int:
-        """How many numbers it predicts."""
-        return self.ensemble.members[0].head.num_outputs
-
-    def predict(self, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
-        """(n, targets) float64, ratios compressed, from (n, NUM_COLUMNS) and (n,) of (time, dim) float32 vectors."""
-        auxiliary = standardize(columns[:, LAUNCH], self.mean, self.scale, MAX_STANDARD).astype(np.float32)
-        result = np.empty((len(columns), self.num_targets))
-        kernels, owner = distinct_kernels(sequences)
-        for index, kernel in enumerate(kernels):
-            rows = np.flatnonzero(owner == index)
-            # a kernel without any statement has no vectors
-            encoded = self.ensemble.encode(kernel if len(kernel) else np.zeros((1, kernel.shape[1]), np.float32))
-            result[rows] = self.ensemble.outputs(encoded, auxiliary[rows]).mean(axis=0)
-        return result
-
-
-def distinct_kernels(sequences: NDArray[np.object_]) -> tuple[list[Floats32], Ints]:
-    """Distinct sequences, cut to what is read, and each row's index among them, (n,)."""
-    kernels = {id(sequence): sequence[:LONGEST_READ] for sequence in sequences}
-    distinct = {kernel.tobytes(): kernel for kernel in kernels.values()}
-    index = {key: position for position, key in enumerate(distinct)}
-    owner = {name: index[kernel.tobytes()] for name, kernel in kernels.items()}
-    return list(distinct.values()), np.array([owner[id(sequence)] for sequence in sequences])
-
-
-TimesModel = Boosted | GaussianProcess | LSTMTimes
-_Distance = Annotated[float, Meta(ge=1e-3, le=_MAX_VALUE)]
-
-
-def predict_targets(model: TimesModel, columns: Floats, sequences: NDArray[np.object_]) -> Floats:
-    """(n, targets) float64 of any model; see `LSTMTimes.predict`."""
-    if isinstance(model, Boosted):
-        return model.predict(columns)
-    result = model.predict(columns, sequences) if isinstance(model, LSTMTimes) else model.predict(columns)
-    result[:, 1:] = np.sinh(np.clip(result[:, 1:], -_MAX_COMPRESSED, _MAX_COMPRESSED)) / _BEND  # compressed before
-    return result
+_Distance = Annotated[float, Meta(ge=1e-3, le=MAX_VALUE)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +75,7 @@ class Expert:
     source: str
     model: TimesModel  # predicts targets; see `log_times`
     names: Annotated[tuple[str, ...], Meta(min_length=1)]  # of the kernel of each row of code
-    code: Annotated[Floats, Stored("f2", _MAX_VALUE)]  # (n, k) float64 of what they do, for each compiler
+    code: Annotated[Floats, Stored("f2", MAX_VALUE)]  # (n, k) float64 of what they do, for each compiler
     low: Annotated[Floats, Stored(bound=_MAX_LOG)]  # (3,) float64 ends of the logarithms of the sizes in training
     high: Annotated[Floats, Stored(bound=_MAX_LOG)]
     errors_in_domain: Errors  # on kernels held out
@@ -261,7 +96,7 @@ class Expert:
                 raise InputError(f"errors by time of shapes {at.shape} and {scale.shape}")
             if (scale < 0).any() or (np.diff(at) < 0).any():
                 raise InputError("errors by time below 0, or times that descend")
-        check_shapes(self, code=(len(self.names), CODE_WIDTH), low=(3,), high=(3,))
+        check_shapes(self, code=(len(self.names), CODE.stop - CODE.start), low=(3,), high=(3,))
         if (self.low > self.high).any():
             raise InputError("sizes that descend")
         for start, end in (self.blend_range, (self.in_domain_radius, self.out_of_domain_radius)):
@@ -273,17 +108,6 @@ class Expert:
         sizes = columns[:, :3]
         beyond = np.maximum(np.maximum(self.low - sizes, sizes - self.high), 0).sum(axis=1) / 2
         return np.hypot(code_distances(columns[:, CODE], self.code), beyond[:, None])
-
-    def blend_prediction(
-        self, predicted: Floats, distance: Floats, errors: Sequence[Errors], machine: Floats | None
-    ) -> Floats:
-        """(n, targets) float64 from both models' and (n,) distances: ratios shrunk, and blended over `blend_range`."""
-        shrinkage = np.array([each.ratio_shrinkage for each in errors])[:, None]
-        predicted = np.hstack([predicted[:, :1], shrinkage * predicted[:, 1:]])
-        if machine is None:
-            return predicted
-        weight = np.interp(distance, self.blend_range, (0, 1))[:, None]
-        return (1 - weight) * predicted + weight * machine
 
     def _at_time(self, errors: Errors, log_time: float) -> Errors:
         if not self.errors_by_time:
@@ -303,26 +127,13 @@ class Expert:
 
 
 def sign_probability(log_ratio: Floats | float, errors: Floats, inverse_temperature: float = 1.0) -> Floats:
-    """Probability that a log ratio, (n,) or one, has the right sign if errors of either sign are equally probable.
-
-    A factor of ratios below 1 rises to 1 where the interval leaves 0; errors are (39,) float64, see `Errors`.
-    """
+    """Probability that a log ratio, (n,) or one, has the right sign if errors of either sign are equally probable."""
     size = np.abs(log_ratio)
+    # a factor of ratios below 1 rises to 1 where the interval leaves 0
     decided = np.minimum(size / max(float(np.interp(INTERVAL, LEVELS, errors)), 1e-9), 1)
     factor = inverse_temperature + max(1 - inverse_temperature, 0) * decided**2
     inside = np.interp(size * factor, np.append(0, errors), np.append(0, LEVELS))
     return 0.5 + np.maximum(inside / 2, _MIN_CHANCE)
-
-
-def correct(machine: Floats, learned: Floats, distance: Floats) -> Floats:
-    """(n, targets) float64 of the machine model plus what a model learned beyond it, see `_DECAY`."""
-    return machine + np.hstack([learned[:, :1] * np.exp(-_DECAY * distance)[:, None], learned[:, 1:]])
-
-
-def log_times(targets: Floats) -> Floats:
-    """(n, d) log times from targets: their mean, and by how much each device but the first is faster than that."""
-    first = targets[:, :1] + targets[:, 1:].sum(axis=1, keepdims=True) / targets.shape[1]
-    return np.hstack([first, first - targets[:, 1:]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,18 +153,16 @@ class TimesHead(Shareable):
     embedding_id: str | None = None  # fingerprint of the embedding, if a model reads statements
 
     def __post_init__(self) -> None:
-        if not self.experts:
-            raise InputError("no experts")
-        models = [expert.model for expert in self.experts]
-        errors = [self.machine_model_errors]
-        errors += [each for expert in self.experts for each in (expert.errors_in_domain, expert.errors_out_of_domain)]
-        counts = [len(self.machine.constants), *(len(each.times) for each in errors)]
-        if {*counts, *(model.num_targets for model in models)} != {len(self.devices)}:
-            raise InputError(f"models, constants or errors of other than {len(self.devices)} devices")
-        if any(isinstance(model, Boosted) and model.column.max() >= NUM_COLUMNS for model in models):
-            raise InputError("trees of other columns")
-        if self.embedding_id is None and any(isinstance(model, LSTMTimes) for model in models):
-            raise InputError("a model reads statements, but no embedding is named")
+        counts = {len(self.machine.constants), len(self.machine_model_errors.times)}
+        for expert in self.experts:
+            model, errors = expert.model, (expert.errors_in_domain, expert.errors_out_of_domain)
+            counts |= {model.num_targets, *(len(each.times) for each in errors)}
+            if isinstance(model, Boosted) and model.column.max() >= NUM_COLUMNS:
+                raise InputError("trees of other columns")
+            if isinstance(model, LSTMTimes) and self.embedding_id is None:
+                raise InputError("a model reads statements, but no embedding is named")
+        if not self.experts or counts != {len(self.devices)}:
+            raise InputError(f"no models, or models, constants or errors of other than {len(self.devices)} devices")
 
     def _save(self, folder: Path) -> None:
         FORMAT.save(self, folder)
@@ -378,6 +187,7 @@ class TimesHead(Shareable):
         machine, unshrunk = self.machine.targets(terms), replace(self.machine, ratio_shrinkage=1.0).targets(terms)
         distances = [expert.distances(columns) for expert in self.experts]
         chosen = np.argmin([distance.min(axis=1) for distance in distances], axis=0)
+        others = None if as_measured else self.machine_model_errors
         answers: dict[int, DevicePrediction] = {}
         for index, expert in enumerate(self.experts):
             rows = np.flatnonzero(chosen == index)
@@ -385,14 +195,13 @@ class TimesHead(Shareable):
             if expert.is_residual:
                 code_distance = code_distances(columns[rows, CODE], expert.code).min(axis=1)
                 predicted = correct(unshrunk[rows], predicted, code_distance)
-            distance = distances[index][rows]
-            nearest = distance.min(axis=1)
-            others, physics = (None, None) if as_measured else (self.machine_model_errors, machine[rows])
-            errors = [
-                expert.errors_at(*each, others) for each in zip(nearest.tolist(), predicted[:, 0].tolist(), strict=True)
-            ]
-            blended = expert.blend_prediction(predicted, nearest, errors, physics)
-            for row, *launch in zip(rows.tolist(), blended, errors, distance, strict=True):
+            nearest = distances[index][rows].min(axis=1)
+            errors = [expert.errors_at(*each, others) for each in zip(nearest, predicted[:, 0], strict=True)]
+            predicted[:, 1:] *= np.array([each.ratio_shrinkage for each in errors])[:, None]
+            if not as_measured:
+                weight = np.interp(nearest, expert.blend_range, (0, 1))[:, None]
+                predicted = (1 - weight) * predicted + weight * machine[rows]
+            for row, *launch in zip(rows.tolist(), predicted, errors, distances[index][rows], strict=True):
                 answers[row] = self._answer(expert, *launch)
         return [answers[row] for row in range(len(columns))]
 
@@ -417,7 +226,7 @@ class TimesHead(Shareable):
             sure = 0.5 + _MIN_CHANCE if errors.is_prior and abs(ratio) < near else min(sure, 0.5 + INTERVAL / 2)
         ends = (ratio - near, ratio + half) if ratio > 0 else (ratio - half, ratio + near)
         devices = self.devices[0], self.devices[fastest]
-        order = np.argsort(distances, kind="stable").tolist()
+        names = dict.fromkeys(expert.names[row] for row in np.argsort(distances, kind="stable"))
         return DevicePrediction(
             device=devices[ratio > 0],
             confidence=sure,
@@ -427,14 +236,14 @@ class TimesHead(Shareable):
             times_ms=times,
             familiar=familiar,
             distance=distance,
-            nearest=tuple(dict.fromkeys(expert.names[row] for row in order))[:_NUM_NEAREST],
+            nearest=tuple(names)[:_NUM_NEAREST],
             devices=devices,
             machines=MACHINES.get(self.platform, {}),
         )
 
 
 FORMAT: ModelFormat[TimesHead] = ModelFormat(
-    "device-mapping head", 4, Annotated[TimesHead, Stored(bound=_MAX_VALUE)], "ncc train devmap"
+    "device-mapping head", 4, Annotated[TimesHead, Stored(bound=MAX_VALUE)], "ncc train devmap"
 )
 
 

@@ -139,8 +139,7 @@ class Question:
         """Predict without each line of the kernel."""
         if self.compare is not None:
             raise InputError(
-                "no lines can be weighed in a comparison with a GPU of a data sheet: explain either half, by "
-                "'ncc predict-gpu --explain', or without --gpu"
+                "--gpu compares times, not lines; explain either half: ncc predict-gpu --explain, or no --gpu"
             )
         kernel, module = self.kernel, self.kernel.module
         groups = _statement_groups(kernel)

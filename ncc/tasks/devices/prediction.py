@@ -14,14 +14,7 @@ from ncc.arrays import Bools, Floats
 from ncc.errors import InputError
 from ncc.system.files.pages import render_page
 from ncc.system.files.summaries import Summarized, Summary, format_ratio, format_unknown
-from ncc.system.files.text import (
-    align_columns,
-    demangle,
-    escape_control,
-    format_bytes,
-    format_given_bytes,
-    format_interval,
-)
+from ncc.system.files.text import align_columns, demangle, format_bytes, format_given_bytes, format_interval
 
 if TYPE_CHECKING:
     from ncc.tasks.devices.predict import Question
@@ -396,7 +389,7 @@ def _draw_curve(curve: DeviceCurve) -> dict[str, Any]:
     ranges = [(sizes >= low) & (sizes <= high) for _, low, high in curve.decided_ranges]
     group = "" if curve.wgsize is None else f", work-groups of {curve.wgsize:g}"
     return {
-        "title": escape_control(f"{demangle(curve.kernel)} on {curve.platform}{group}", lines=False),
+        "title": f"{demangle(curve.kernel)} on {curve.platform}{group}",
         "columns": [(x(size), format_bytes(size)) for size in _powers(2, smallest, largest)],
         "rows": [(y(ratio), f"{ratio:g}×") for ratio in _powers(10, bottom, top)],
         "unseen": [(x(low), x(high)) for low, high in ((smallest, min(curve.seen[0], largest)),

@@ -4,7 +4,7 @@ Reference: Cummins et al., PACT 2017, case study A (suites); Cummins et al., CGO
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
@@ -22,12 +22,10 @@ from ncc.learning.data.archives import iter_members
 from ncc.learning.data.registry import Folder, locate
 from ncc.learning.embedding.embedding import Embedding
 from ncc.tasks.devices.features import KernelFeatures, KernelWork
+from ncc.tasks.devices.fit import CLGEN
 from ncc.tasks.devices.head import Platform, check_platform
+from ncc.tasks.devices.models import Launches
 
-Launches = tuple[LaunchTimes, KernelFeatures]
-
-CLGEN = "clgen"
-"""The suite of generated kernels; people wrote those of all others for a purpose."""
 _TEXTS, _NUMBERS = ("benchmark", "dataset"), ("transfer", "wgsize", "runtime_cpu", "runtime_gpu")
 _MAX_NUMBER = 1e18
 # suite, its version, application, kernel: "npb-3.3-BT-add", "amd-app-sdk-3.0-Reduction-reduce"
@@ -35,15 +33,13 @@ _BENCHMARK = re.compile(r"(?P<suite>[^-]+)(?:-[^-]+)*?-\d+(?:\.\d+)+-(?P<applica
 
 
 def suite_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> Launches:
-    """Load the 680 rows of device mapping by the published IR, and again by the IR of today's clang, as users have it.
-
-    Tables do not say how many work-items there were. 60 of the 256 kernels' texts do not compile.
-    """
+    """Load the 680 rows of device mapping by the published IR, and again by today's clang's if it compiles them."""
     table, ir_names = read_suites(locate("devmap", f"cgo17-{check_platform(platform)}.csv", folder))
     described = _compiled_features(locate("devmap", "kernels.tar.bz2", folder), embedding)
     compiled = np.flatnonzero([name in described for name in table.kernel.tolist()])
     features = KernelFeatures.joined([described[name] for name in table.kernel[compiled].tolist()])
-    return combine([(table, legacy_features(ir_names, embedding, folder)), (table.rows(compiled), features)])
+    legacy = Launches.of(table, legacy_features(ir_names, embedding, folder))
+    return Launches.joined([legacy, Launches.of(table.rows(compiled), features)])
 
 
 def read_suites(path: Path) -> tuple[LaunchTimes, list[str]]:
@@ -124,7 +120,7 @@ def clgen_launches(platform: Platform, embedding: Embedding, folder: Folder = No
     check_rows(path, numbers.min(axis=1) > 0, "sizes and times must be positive")
     names = [row["benchmark"].partition(".")[0] for row in rows]
     table = _launch_times(CLGEN, names, names, [CLGEN] * len(names), numbers)
-    return table, KernelFeatures.joined([described[name] for name in names])
+    return Launches.of(table, KernelFeatures.joined([described[name] for name in names]))
 
 
 def _compiled_features(archive: Path, embedding: Embedding) -> dict[str, KernelFeatures]:
@@ -136,9 +132,3 @@ def _compiled_features(archive: Path, embedding: Embedding) -> dict[str, KernelF
             module = read_module(ir, abstraction=embedding.abstraction)
             described[PurePosixPath(name).stem] = _features(module, embedding)
     return described
-
-
-def combine(parts: Iterable[Launches]) -> Launches:
-    """Rows of several tables of the same devices."""
-    launches, features = zip(*parts, strict=True)
-    return LaunchTimes.joined(launches), KernelFeatures.joined(features)

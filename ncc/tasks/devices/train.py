@@ -17,10 +17,11 @@ from ncc.learning.embedding.embedding import AnyEmbedding, Embedding, load_embed
 from ncc.learning.heads.figures import calibration_error
 from ncc.learning.heads.folds import balanced_folds
 from ncc.tasks.devices.features import KernelFeatures, KernelWork
-from ncc.tasks.devices.fit import MODELS, Model, fit_times
-from ncc.tasks.devices.head import Platform, TimesHead, ratios_of, targets_of
+from ncc.tasks.devices.fit import CLGEN, fit_times, ratios_of
+from ncc.tasks.devices.head import Platform, TimesHead
+from ncc.tasks.devices.models import MODELS, Launches, Model, targets_of
 from ncc.tasks.devices.prediction import DevicePrediction
-from ncc.tasks.devices.published import CLGEN, Launches, clgen_launches, combine, suite_launches
+from ncc.tasks.devices.published import clgen_launches, suite_launches
 
 MIN_KERNELS = 8
 _MANY_LAUNCHES = 4000
@@ -48,20 +49,19 @@ def fit_head(
         about = "CGO'17 device mapping, 680 rows, and CLgen's kernels (Cummins et al. 2017)"
     models: dict[str, Model] = {name: model or ("trees" if name == CLGEN else "gp") for name in parts}
     scores: dict[str, Any] = {}
-    for name, (table, features) in parts.items():
+    for name, launches in parts.items():
         units: list[LaunchUnit] = ["kernel"]
-        units += ["family"] if name != CLGEN and len(set(table.family)) > 3 else []
+        units += ["family"] if name != CLGEN and len(set(launches.family)) > 3 else []
         for unit in units:
             title = f"by {unit}" if paths else f"{name} by {'application' if unit == 'family' else unit}"
-            splits = itertools.islice(launch_folds(table, unit, models[name], seed), 1 if name == CLGEN else None)
-            answers = held_out_answers(table, features, splits, models[name], seed=seed, published=not paths)
-            scores[title] = measure_times(table, answers)
+            splits = itertools.islice(launch_folds(launches, unit, models[name], seed), 1 if name == CLGEN else None)
+            answers = held_out_answers(launches, splits, models[name], seed=seed, published=not paths)
+            scores[title] = measure_times(launches, answers)
             if progress:
                 progress(f"{title}: {summary(scores[title])}")
-    table, features = combine(parts.values())
+    everything = Launches.joined(list(parts.values()))
     head = fit_times(
-        table,
-        features,
+        everything,
         model=models,
         published=not paths,
         platform=paths[0].stem if paths else platform,
@@ -69,14 +69,14 @@ def fit_head(
         embedding_id=embedding.fingerprint,
     )
     first, *_ = parts
-    folds = f"{num_folds(parts[first][0], models[first])} folds"
+    folds = f"{num_folds(parts[first], models[first])} folds"
     folds += "" if paths else " of the suites, a quarter of CLgen's kernels"
     head.card.update(
         model=", ".join(dict.fromkeys(models.values())),
         data=about,
-        num_launches=len(table),
-        num_kernels=len(set(table.groups("kernel"))),
-        devices=list(table.devices),
+        num_launches=len(everything),
+        num_kernels=len(set(everything.groups("kernel"))),
+        devices=list(everything.devices),
         protocol=f"{folds}, one run, seed {seed}",
         scores=scores,
         seconds=round(time.perf_counter() - start, 1),
@@ -103,17 +103,17 @@ def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
         if (file, name) not in known:
             kernels = ", ".join(kernel for other, kernel in known if other == file)
             raise DataError(f"{file}: no kernel {name!r}, but the table has times for it; found {kernels}")
-    return table, KernelFeatures.joined([known[row] for row in rows])
+    return Launches.of(table, KernelFeatures.joined([known[row] for row in rows]))
 
 
 def held_out_answers(
-    table: LaunchTimes, features: KernelFeatures, splits: Iterable[Split], model: Model, *, seed: int, published: bool
+    launches: Launches, splits: Iterable[Split], model: Model, *, seed: int, published: bool
 ) -> dict[int, DevicePrediction]:
     """Fit a head to each split's training launches, and ask it about the others: answers by row."""
-    as_measured, answers = published and CLGEN not in table.suite, dict[int, DevicePrediction]()
+    as_measured, answers = published and CLGEN not in launches.suite, dict[int, DevicePrediction]()
     for train, test in splits:
-        head = fit_times(table.rows(train), features.rows(train), model=model, published=published, seed=seed)
-        answers |= zip(test.tolist(), head.predict(features.rows(test), table.sizes[test], as_measured), strict=True)
+        head, asked = fit_times(launches.rows(train), model=model, published=published, seed=seed), launches.rows(test)
+        answers |= zip(test.tolist(), head.predict(asked, asked.sizes, as_measured), strict=True)
     return answers
 
 
@@ -130,12 +130,7 @@ def launch_folds(table: LaunchTimes, unit: LaunchUnit, model: str, seed: int) ->
 
 
 def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction]) -> dict[str, Any]:
-    """Score predictions by row of the table.
-
-    The speedup is over the device that is faster in most launches; factors, one for each device, are the median ones
-    between predicted and measured time; coverage is that of the 80% intervals of log ratios, or of times. One device
-    alone has no ratios.
-    """
+    """Score predictions by row of the table; one device alone has no ratios."""
     rows = np.array(sorted(predictions))
     said = [predictions[row] for row in rows.tolist()]
     logs, measured = table.log_times[rows], ratios_of(targets_of(table.log_times))[rows].max(axis=1)
@@ -143,6 +138,7 @@ def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction
     low, high = np.log([one.interval for one in said]).T
     times, shortest, longest = np.log([list((one.times_ms or {}).values()) for one in said]).transpose(2, 0, 1)
     right = (ratio > 0) == (measured > 0)
+    # speedups are over the device that is faster in most launches
     static = measured if np.mean(measured > 0) > 0.5 else np.zeros(len(measured))
     figures = {
         "accuracy": right.mean(),
