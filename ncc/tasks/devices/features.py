@@ -8,6 +8,7 @@ would otherwise reach beyond the data. Terms of a time are amounts, each to be m
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +126,7 @@ class KernelWork:
         self.integer_arguments = [node for node, text in pairs if text.startswith(("i16", "i32", "i64"))]  # by node
         self._work = count_work(module, function)
         self._item_bytes = _ITEM_BYTES * max(self._work.features()[FEATURE_NAMES.index("pointer_arguments")], 1)
-        self._at_sizes: dict[int, list[tuple[Work, float]]] = {}
+        self._at_sizes = cache(self._launches)  # by the dimensions of the data
 
     def features(self, vectors: NDArray[np.floating], excluding: Collection[int] = ()) -> KernelFeatures:
         """Describe the kernel as if some statements did nothing; vectors are those of the module's statements."""
@@ -134,7 +135,7 @@ class KernelWork:
         sequence = np.empty(1, object)
         sequence[0] = vectors[statements[:LONGEST]]
         opcodes = np.bincount(self._module.opcode[statements], minlength=len(OPCODES)).astype(np.float64)
-        works, items = zip(*self._launches(int(profile[FEATURE_NAMES.index("dimensions")])), strict=True)
+        works, items = zip(*self._at_sizes(int(profile[FEATURE_NAMES.index("dimensions")])), strict=True)
         rest = [work.without(excluding) for work in works]
         amounts = [[*(work.dynamic[name] for name in _KINDS), *cpu_cycles(work)] for work in rest]
         launch_work = np.log1p(amounts).reshape(1, -1)
@@ -143,24 +144,20 @@ class KernelWork:
     @property
     def data_dependent_lines(self) -> list[int]:
         """Lines of loops whose trip count depends on data, assumed 8; 0 for a loop without a line."""
-        [*_, (work, _)] = self._launches(int(self._work.features()[FEATURE_NAMES.index("dimensions")]))
+        [*_, (work, _)] = self._at_sizes(int(self._work.features()[FEATURE_NAMES.index("dimensions")]))
         return sorted({loop.line for loop in work.loops if loop.trip_count is None})
 
     def _launches(self, dimensions: int) -> list[tuple[Work, float]]:
         """Work and number of work-items at 4096 and 1,048,576 data items in 1 to 3 dimensions, or at the launch."""
-        if self._launch is not None and not self._at_sizes:
-            side = side_length(self._launch.num_threads, dimensions)
-            given = given_arguments(self._module, self._function, self._launch)
-            values = dict.fromkeys(self.integer_arguments, float(round(side))) | given
-            run = Execution(self._module, self._function, Threads.of_launch(self._launch), values)
-            work = count_work(self._module, self._function, run)
-            self._at_sizes[dimensions] = [(work, float(self._launch.num_threads))] * len(_DATA_ITEMS)
-        if dimensions not in self._at_sizes:
+        if self._launch is None:
             runs = [self._fitting_run(items, dimensions) for items in _DATA_ITEMS]
-            self._at_sizes[dimensions] = [
-                (count_work(self._module, self._function, run), side ** max(dimensions, 1)) for run, side in runs
-            ]
-        return self._at_sizes[dimensions]
+            return [(count_work(self._module, self._function, run), side ** max(dimensions, 1)) for run, side in runs]
+        num_threads = self._launch.num_threads
+        # integer arguments that the launch does not give are its side length
+        values = dict.fromkeys(self.integer_arguments, float(round(side_length(num_threads, dimensions))))
+        values |= given_arguments(self._module, self._function, self._launch)
+        run = Execution(self._module, self._function, Threads.of_launch(self._launch), values)
+        return [(count_work(self._module, self._function, run), float(num_threads))] * len(_DATA_ITEMS)
 
     def _fitting_run(self, items: float, dimensions: int) -> tuple[Execution, float]:
         """Run the kernel on `items` data items, and return the side length at which its accesses stay within them."""

@@ -10,7 +10,7 @@ import pytest
 import ncc
 from ncc.errors import InputError
 from tests.fixtures.tables import write_times
-from tests.rooms import compare_times
+from tests.rooms import KernelWork, Launch, compare_times, load_module
 from tests.support.refuses import refuses
 
 OPERATIONS = ("a[i] + 1", "a[i] * a[i]", "sqrt(a[i])", "a[i] - 2", "a[i] / 3", "exp(a[i])", "sin(a[i])", "cos(a[i])")
@@ -129,6 +129,17 @@ def test_launches_in_host_code_are_answered_one_by_one_unless_a_size_is_given(fo
         [given] = ncc.predict_device(path, global_size=4096, **more)
         assert given.global_size == 4096 and given.host == ()
     assert many.curve([1e5, 1e6]).low.shape == (2,)
+
+
+def test_a_launch_in_host_code_keeps_its_size_without_the_lines_that_ask_for_an_index(tmp_path):
+    path = tmp_path / "rows.cu"
+    path.write_text(ROWS)
+    module = load_module(path)
+    queries = [row for row in range(module.num_statements) if "sreg" in module.statement_text(row)]
+    work, vectors = KernelWork(module, 0, Launch.of(4096, 256, {})), np.zeros((module.num_statements, 1))
+    whole, rest = work.features(vectors), work.features(vectors, queries)
+    assert (whole.feature("dimensions"), rest.feature("dimensions")) == (1, 0)
+    assert rest.items.tolist() == whole.items.tolist() == [[math.log(4096 * 256)] * 2]
 
 
 @pytest.mark.parametrize("widths", [(1.5, 1.5), (1.2, 4), (5, 1.3)])
