@@ -241,18 +241,12 @@ class DeviceCurve(Summarized):
     kernel: str
     platform: str
     wgsize: float | None
-    transfer_bytes: Floats
-    speedup_gpu_over_cpu: Floats
-    low: Floats
-    high: Floats
-    fastest: tuple[str, ...]
+    transfer_bytes: Floats = field(repr=False)
+    speedup_gpu_over_cpu: Floats = field(repr=False)
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+    fastest: tuple[str, ...] = field(repr=False)
     seen: tuple[float, float]
-
-    def __repr__(self) -> str:
-        first, last = map(format_bytes, self.transfer_bytes[[0, -1]].tolist())
-        sizes = f"{len(self.transfer_bytes)} sizes from {first} to {last}"
-        crossovers = ", ".join(map(format_bytes, self.crossovers)) or "none"
-        return f"DeviceCurve({self.kernel!r} on {self.platform}: {sizes}, crossovers at {crossovers})"
 
     @property
     def is_decided(self) -> Bools:
@@ -335,10 +329,7 @@ class Explanation(Summarized):
 
     kernel: str
     log_ratio: float
-    lines: tuple[LineContribution, ...]
-
-    def __repr__(self) -> str:
-        return f"Explanation({self.kernel!r}: log_ratio={self.log_ratio:.3g}, {len(self.lines)} lines)"
+    lines: tuple[LineContribution, ...] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values by name."""
