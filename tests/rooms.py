@@ -56,13 +56,7 @@ from ncc.learning.corpus.recipe import Attempt, CorpusFile, Recipe, Source, find
 from ncc.learning.data import registry as data
 from ncc.learning.data.archives import Budget, extract_archive, iter_members
 from ncc.learning.data.registry import DatasetCard, DatasetFile, FileState, extracted, locate, verify
-from ncc.learning.embedding.backoff import (
-    Backoff,
-    generalize,
-    opcode_of,
-    split_constant_offset,
-    strip_inferred_flags,
-)
+from ncc.learning.embedding.backoff import Backoff, generalize, opcode_of, split_constant_offset, strip_inferred_flags
 from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.counts import (
     CorpusCounts,
@@ -85,11 +79,7 @@ from ncc.learning.encoder.contrastive import ContrastiveData, contrastive_loss, 
 from ncc.learning.encoder.linear import LinearEncoder
 from ncc.learning.encoder.linear_fit import LabelledPatterns, fit_encoder
 from ncc.learning.encoder.network import EncoderNetwork
-from ncc.learning.encoder.network_numpy import (
-    LSTMEncoder,
-    NumpyNetwork,
-    ProgramNetwork,
-)
+from ncc.learning.encoder.network_numpy import LSTMEncoder, NumpyNetwork, ProgramNetwork
 from ncc.learning.encoder.patterns import BITS, PatternCounts, count_patterns
 from ncc.learning.encoder.patterns import KINDS as ENCODER_KINDS
 from ncc.learning.encoder.pooling import POOLINGS, Pooler, load_encoder, load_pooler
@@ -133,12 +123,7 @@ from ncc.system.files.text import (
 from ncc.system.files.writing import folder_lock, open_atomically, write_atomically
 from ncc.system.sandbox import confine as confinement
 from ncc.system.sandbox import limits
-from ncc.system.sandbox.confine import (
-    Permissions,
-    confine,
-    describe_confinement,
-    landlock_version,
-)
+from ncc.system.sandbox.confine import Permissions, confine, describe_confinement, landlock_version
 from ncc.system.sandbox.limits import GIGABYTE, input_limit, memory_limit, output_limit
 from ncc.system.sandbox.process import WatchedProcess, python_command, signal_name
 from ncc.system.workers.pool import Pool
@@ -167,17 +152,8 @@ from ncc.tasks.coarsening.train import (
 from ncc.tasks.coarsening.train import LSTMTraining as LSTMCoarseningTraining
 from ncc.tasks.coarsening.train import fit_lstm as fit_coarsening_lstm
 from ncc.tasks.coarsening.train import read_times as read_coarsening_times
-from ncc.tasks.devices.features import (
-    WORK_WIDTH,
-    KernelFeatures,
-    KernelWork,
-    code_columns,
-)
-from ncc.tasks.devices.head import (
-    PLATFORMS,
-    TimesHead,
-    load_device_head,
-)
+from ncc.tasks.devices.features import WORK_WIDTH, KernelFeatures, KernelWork, code_columns
+from ncc.tasks.devices.head import PLATFORMS, TimesHead, load_device_head
 from ncc.tasks.devices.published import load_legacy_ir, suite_launches
 from ncc.tasks.gpus.tables import read_launches
 from ncc.tasks.gpus.train import Launches, device_sources, fit_gpus, program_folds
@@ -191,5 +167,5 @@ from ncc.verbs.train import build_corpus
 from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.coarsening.samples import load_samples as coarsening_load_samples
 from ncc_lab.coarsening.samples import read_table as read_runtimes
-from ncc_lab.devices.samples import DeviceMappingSamples, load_inputs, read_table
+from ncc_lab.devices.samples import DeviceMappingSamples, read_table
 from ncc_lab.devices.samples import load_samples as devices_load_samples

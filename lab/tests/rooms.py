@@ -15,7 +15,6 @@ from ncc_lab.devices.devmap import standard_controls as device_controls
 from ncc_lab.devices.devmap import standard_methods as device_methods
 from ncc_lab.devices.devmap import terms as device_terms
 from ncc_lab.devices.mapper import ScoreCalibration, Term, mapper
-from ncc_lab.devices.samples import load_vectors
 from ncc_lab.embedding.coverage import measure_coverage
 from ncc_lab.embedding.intrinsic import CATEGORIES, rank_answers, score_analogies, score_distance, score_groups
 from ncc_lab.embedding.picture import MARKS, Projection, family_of, project, write_png

@@ -6,8 +6,6 @@ A case is the arguments of a command that prints JSON; its answer is ``data/NAME
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.golden import inside
-
 ROOT = Path(__file__).parents[2]
 IR = "tests/data/ir"
 SOURCES = "tests/ir/frontend/sources"
@@ -30,7 +28,7 @@ CODE = [
     f"{DATASETS}/samples/sort.c",
 ]
 PROGRAMS = [f"{DATASETS}/samples/sort.c", f"{SOURCES}/contest.cpp", f"{SOURCES}/dot.c", f"{IR}/tree.clang22.ll"]
-SHIPPED = [path.relative_to(ROOT).as_posix() for path in inside.shipped_kernels()]
+SHIPPED = _there("ncc/kernels/measure/kernels", "*.cl")
 KERNELS = [
     *_there(f"{DATASETS}/kernels", "*.cl"),
     f"{DATASETS}/samples/matmul.cl",

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ncc
 import ncc_lab
-from tests.golden import inside, small
+from lab.tests.rooms import sample_features
+from tests.golden import small
+from tests.rooms import coarsening_load_samples as load_samples
+from tests.rooms import code_columns, load_kernel_ir, suite_launches
 from tests.support.datasets import needs
 from tests.support.goldens import Goldens, comparable
 from tests.support.verbs import run_here
@@ -87,7 +91,6 @@ def test_functions(goldens: Goldens, tmp_path: Path) -> None:
     goldens.check("lab-functions", comparable(found.row, roots={str(tmp_path): "FOLDER"}))
 
 
-@pytest.mark.full
 def test_embedding(goldens: Goldens) -> None:
     goldens.check("lab-embedding", comparable(run_here("evaluate", "embedding", "--json").row))
 
@@ -108,17 +111,20 @@ def test_times(goldens: Goldens) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("platform", ["amd", "nvidia"])
-def test_code_of_published_kernels_is_what_the_shipped_head_keeps(platform: str) -> None:
+def test_code_of_published_kernels_is_what_the_shipped_head_keeps(platform: Any) -> None:
     needs("devmap")
     needs("legacy_ir", "devmap")
-    names, code = inside.devmap_code(platform)
-    known, kept = inside.shipped_code(platform)
-    assert known == names
-    assert len({*names}) == 256
-    np.testing.assert_array_equal(code.astype(np.float16), np.asarray(kept).astype(np.float16))
+    launches = suite_launches(platform, ncc.load_embedding())
+    names, kernel = np.unique(launches.kernel, return_inverse=True)
+    rows = np.unique(np.column_stack([kernel, code_columns(launches)]), axis=0)  # each code of a kernel once
+    (expert,) = [one for one in ncc.load_device_head(platform=platform).experts if one.source == "suites"]
+    assert [f"devmap:{names[int(number)]}" for number in rows[:, 0]] == list(expert.names)
+    assert len({*expert.names}) == 256
+    np.testing.assert_array_equal(rows[:, 1:].astype(np.float16), np.asarray(expert.code).astype(np.float16))
 
 
 def test_coarsenings_features_of_published_kernels(goldens: Goldens) -> None:
     needs("coarsening")
     needs("legacy_ir", "coarsening")
-    goldens.check("lab-coarsening-features", {"columns": comparable(inside.coarsening_columns().T.tolist())})
+    columns = sample_features(load_samples(), load_kernel_ir())
+    goldens.check("lab-coarsening-features", {"columns": comparable(columns.T.tolist())})

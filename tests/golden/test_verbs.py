@@ -3,13 +3,14 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ncc
 from tests.fixtures.pages import data_of
 from tests.golden.cases import CASES, CODE, IR, MODULES, PAGES, ROOT
-from tests.golden.inside import kernel_columns
+from tests.rooms import KernelWork, code_columns, divergent_share, read_module
 from tests.support.goldens import Goldens, comparable, digest
 from tests.support.verbs import run_here
 
@@ -61,6 +62,20 @@ def test_a_graph_is_drawn_as_it_was(ending: str, goldens: Goldens, tmp_path: Pat
             content = json.dumps(data_of(content.decode())).encode()
         found[name] = f"{digest(content)}, {len(content)} bytes"
     goldens.check(f"graph-{ending}", found)
+
+
+def kernel_columns(path: str) -> dict[str, Any]:
+    """Columns of the device head about a kernel in IR, and the feature of coarsening."""
+    embedding = ncc.load_embedding()
+    module = read_module(Path(path), abstraction=embedding.abstraction)
+    words, _ = embedding.vocabulary.encode(module.texts)
+    inputs = KernelWork(module, module.first_kernel).features(embedding.vectors[words[module.text_id]])
+    return {
+        "code": code_columns(inputs)[0].tolist(),
+        "work": inputs.work[0].tolist(),
+        "profile": dict(enumerate(inputs.profile[0].tolist())),
+        "coarsening": divergent_share(module),
+    }
 
 
 def test_columns_of_kernels_are_what_they_were(goldens: Goldens) -> None:

@@ -6,19 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.tests.rooms import ScoreCalibration, Term, load_vectors, mapper
+from lab.tests.rooms import ScoreCalibration, Term, mapper
 from ncc.errors import InputError
-from ncc_lab import Method, Subset, compare, device_mapping
-from tests.rooms import (
-    FEATURE_NAMES,
-    OPCODES,
-    WORK_WIDTH,
-    DeviceMappingSamples,
-    KernelFeatures,
-    load_embedding,
-    load_inputs,
-)
-from tests.support.datasets import needs
+from ncc_lab import Method, Subset
+from tests.rooms import FEATURE_NAMES, OPCODES, WORK_WIDTH, DeviceMappingSamples, KernelFeatures
 from tests.support.refuses import refuses
 
 SMALL: dict[str, Any] = {"num_trees": 10, "inner_trees": 5, "inner_folds": 3}
@@ -153,18 +144,3 @@ def test_calibration_puts_the_errors_of_near_scores_around_the_expected_value() 
     assert answers[:, 0] == pytest.approx([-2.4, 2.4, 150.0, -150.0])
     assert (answers[:, 2] - answers[:, 1]) / 2 == pytest.approx([0.1, 2.0, 2.0, 0.1], abs=0.05)
     assert ((answers[:, 3] > 0.5) == (answers[:, 0] > 0)).all()
-
-
-# ---- the published rows, where there is a local copy of them
-
-
-@pytest.mark.full
-def test_of_kernels_never_seen_the_interval_holds_four_in_five(published: Any) -> None:
-    needs("legacy_ir")
-    samples = published("amd")
-    inputs = load_inputs(samples, load_embedding())
-    method = mapper(inputs, load_vectors(samples, load_embedding()), num_trees=20, inner_trees=10, inner_folds=3)
-    found = compare(device_mapping(samples), [method], ["kernel"])
-    assert 0.72 <= found.value("ncc mapper", "coverage") <= 0.88
-    assert found.value("ncc mapper", "accuracy") > 0.85
-    assert found.value("ncc mapper", "geomean_speedup") > 1.4
