@@ -1,6 +1,5 @@
 """The Python API: every kind of input, vectors and their means, graphs, and the way to predictions."""
 
-import inspect
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -151,16 +150,6 @@ def test_similarity_is_the_cosine_of_whatever_has_vectors(tree):
         ncc.similarity(tree, ncc.embed(path, pooling="mean"))
     with refuses(InputError, "shapes (3,) and (256,)"):
         ncc.similarity(np.zeros(3), tree)
-
-
-def test_every_parameter_is_documented():
-    for name in ncc.__all__:
-        function = getattr(ncc, name)
-        if not inspect.isfunction(function):
-            continue
-        text = function.__doc__ or ""
-        untold = [one for one in inspect.signature(function).parameters if f"    {one}: " not in text]
-        assert not untold, (name, untold)
 
 
 def test_results_show_themselves_in_a_short_line(tree):

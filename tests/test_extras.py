@@ -1,10 +1,9 @@
 """Answers need none of the packages that extras install; what does need one names the extra."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 import ncc
 from tests.support.refuses import refuses
@@ -15,54 +14,58 @@ EXTRA = ("torch", "gensim", "pandas", "matplotlib", "sklearn", "scipy", "pyarrow
 LAUNCH = ("--grid", "64", "--block", "64")
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command where none of these packages can be imported."""
-    script = f"import sys\nsys.modules.update(dict.fromkeys({EXTRA}))\nfrom ncc.cli.main import main\nmain()"
-    command = [sys.executable, "-c", script, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("embed", TREE, "-o", "x.npz"),
-        ("graph", TREE, "-o", "x.html"),
-        ("predict-device", SAXPY, "--transfer", "1MB", "--explain"),
-        ("predict-device", SAXPY, "--plot", "x.svg"),
-        ("predict-coarsening", SAXPY),
-        ("predict-coarsening", SAXPY, "--head", "lstm"),
-        ("predict-gpu", SAXPY, *LAUNCH, "--explain"),
-        ("profile", SAXPY, *LAUNCH),
-        ("classify", TREE),
-        ("index", TREE, "-o", "x.index"),
-        ("info",),
-    ],
-    ids=lambda arguments: arguments[0],
+ANSWERS = (
+    ("embed", TREE, "-o", "x.npz"),
+    ("graph", TREE, "-o", "x.html"),
+    ("predict-device", SAXPY, "--transfer", "1MB", "--explain"),
+    ("predict-device", SAXPY, "--plot", "x.svg"),
+    ("predict-coarsening", SAXPY),
+    ("predict-coarsening", SAXPY, "--head", "lstm"),
+    ("predict-gpu", SAXPY, *LAUNCH, "--explain"),
+    ("profile", SAXPY, *LAUNCH),
+    ("classify", TREE),
+    ("index", TREE, "-o", "x.index"),
+    ("search", "x.index", SAXPY, "-o", "x.html"),
+    ("info",),
 )
-def test_answers_need_no_extra(arguments, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    searches = [("search", "x.index", SAXPY, "-o", "x.html")] if arguments[0] == "index" else []
-    for words in (arguments, *searches):
-        finished = run(*words)
-        assert (finished.returncode, finished.stderr) == (0, "")
+NEEDS = {
+    ("embed", TREE, "-o", "x.parquet"): ("pyarrow", "tables"),
+    ("train", "devmap", "-o", "x"): ("scipy", "train"),
+    ("classify", TREE, "--head", "org/name"): ("huggingface_hub", "hub"),
+    ("train", "encoder", TREE, "-o", "x"): ("scipy", "train"),
+}
+"""Command → the package that it needs, and the extra that installs it."""
+SCRIPT = f"""
+import json, sys
+sys.modules.update(dict.fromkeys({EXTRA}))
+from click.testing import CliRunner
+from ncc.cli.main import app
+for words in json.load(sys.stdin):
+    result = CliRunner().invoke(app, words)
+    print(json.dumps([result.exit_code, result.stderr, repr(result.exception)]))
+"""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "package", "extra"),
-    [
-        (("embed", TREE, "-o", "x.parquet"), "pyarrow", "tables"),
-        (("train", "devmap", "-o", "x"), "scipy", "train"),
-        (("classify", TREE, "--head", "org/name"), "huggingface_hub", "hub"),
-        (("train", "encoder", TREE, "-o", "x"), "scipy", "train"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else value[0],
-)
-def test_a_command_names_the_extra_that_it_needs(arguments, package, extra, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    finished = run(*arguments)
-    assert finished.returncode == 1
-    assert f"{package} is needed, and is not installed: pip install 'ncc-ir[{extra}]'" in finished.stderr
-    assert "Traceback" not in finished.stderr
+def test_without_extras_commands_answer_or_name_the_one_that_they_need(tmp_path):
+    commands = [*ANSWERS, *NEEDS]
+    finished = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        input=json.dumps(commands),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=True,
+    )
+    for command, line in zip(commands, finished.stdout.splitlines(), strict=True):
+        code, messages, error = json.loads(line)
+        if command in NEEDS:
+            package, extra = NEEDS[command]
+            assert (command, code) == (command, 1)
+            assert f"{package} is needed, and is not installed: pip install 'ncc-ir[{extra}]'" in messages
+            assert error == "SystemExit(1)"
+        else:
+            assert (command, code, messages) == (command, 0, ""), error
 
 
 def test_functions_name_the_extra_that_they_need(tmp_path, monkeypatch):

@@ -138,13 +138,15 @@ def plain(value: Any, seen: frozenset[int] = frozenset()) -> Any:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_parameter_has_a_contract(name):
+def test_every_parameter_has_a_contract_and_is_documented(name):
     cases = [case for case in CASES if case.verb == name]
     covered = {
         parameter for case in cases for kind in ("changes", "refuses", "same") for parameter in getattr(case, kind)
     }
     assert set(signature(name)) - covered == NOT_COVERED.get(name, set())
     assert covered <= set(signature(name))
+    function = getattr(ncc, name)
+    assert [one for one in inspect.signature(function).parameters if f"    {one}: " not in function.__doc__] == []
 
 
 @pytest.mark.parametrize(("case", "name", "values"), rows("changes"))

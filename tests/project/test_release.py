@@ -1,15 +1,15 @@
 """The version is one everywhere, wheels are what their names say, and shells complete commands."""
 
-import subprocess
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import ncc
 from benchmarks import wheels
+from tests.rooms import app
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,13 +52,11 @@ def test_a_wheel_of_another_platform_is_found(tag, binaries, wrong, tmp_path):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_completes_commands_and_values(shell, tmp_path):
+def test_a_shell_completes_commands_and_values(shell):
     def complete(words: str, current: str) -> str:
-        environment = {"_NCC_COMPLETE": f"{shell}_complete", "COMP_WORDS": words, "HOME": str(tmp_path)}
+        environment = {"_NCC_COMPLETE": f"{shell}_complete", "COMP_WORDS": words}
         environment["COMP_CWORD"] = str(len(words.split())) if shell != "fish" else current
-        script = "import sys; sys.argv[0] = 'ncc'; from ncc.cli.main import main; main()"
-        command = [sys.executable, "-c", script]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False).stdout
+        return CliRunner().invoke(app, env=environment, prog_name="ncc").stdout
 
     assert "predict-device" in complete("ncc ", "")
     assert "nvidia" in complete("ncc predict-device --platform ", "")
