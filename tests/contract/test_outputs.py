@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import networkx
 import numpy as np
+import pyarrow.parquet
 import pytest
 
 import ncc
@@ -38,28 +40,16 @@ def read_npz(path: Path) -> Any:
         return table["vectors"]
 
 
-def read_parquet(path: Path) -> Any:
-    import pyarrow.parquet
-
-    return pyarrow.parquet.read_table(path)["vector"].to_pylist()
-
-
 VECTORS: Mapping[str, Callable[[Path], Any]] = {
     ".npz": read_npz,
     ".csv": read_csv,
-    ".parquet": read_parquet,
+    ".parquet": lambda path: pyarrow.parquet.read_table(path)["vector"].to_pylist(),
 }
-
-
-def count_graphml(path: Path) -> int:
-    import networkx
-
-    return networkx.read_graphml(path, force_multigraph=True).number_of_edges()
 
 
 DRAWN = (*MODULES["graph"][:2], "--function", "depth", "-o")
 READERS: Mapping[tuple[tuple[object, ...], str], Callable[[Path], object]] = {
-    (MODULES["graph"], ".graphml"): count_graphml,
+    (MODULES["graph"], ".graphml"): lambda path: networkx.read_graphml(path, force_multigraph=True).number_of_edges(),
     (MODULES["graph"], ".json"): lambda path: len(json.loads(path.read_bytes())["edges"]),
     (MODULES["graph"], ".html"): lambda path: path.read_text().startswith("<!doctype html>"),
     (DRAWN, ".svg"): lambda path: ElementTree.parse(path).getroot().tag.endswith("svg"),
@@ -80,8 +70,6 @@ def test_vectors_are_read_by_others(ending, level, tmp_path):
 
 @pytest.mark.parametrize("ending", VECTORS)
 def test_tables_name_inputs_that_are_no_utf_8_and_how_vectors_were_pooled(ending, tmp_path):
-    import pyarrow.parquet
-
     path, code = tmp_path / f"out{ending}", ncc.embed(TREE)
     odd = replace(code, module=replace(code.module, name='caf\udce9,\n"é".ll'))
     ways: tuple[tuple[ncc.Level, str | None], ...] = (("module", "encoder"), ("statement", None))

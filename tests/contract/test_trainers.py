@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import ncc
 from tests.contract.cases import training_command
 from tests.support.tiny import Tiny
 from tests.support.verbs import run_here
@@ -107,18 +106,3 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(name: str, tiny:
     tiny.train(name, tmp_path / "made", progress=told.append)
     assert not any(line.startswith(TRAINERS[name].stops) for line in told)
     assert differences(learnt(tmp_path / "made"), learnt(tiny.folder / name)) == LOST_BY_A_STOP.get(name, set())
-
-
-def test_a_corpus_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
-    (tmp_path / "code").mkdir()
-    for number in range(130):
-        text = f"define i32 @f(i32 %x) {{\n  %y = add i{number % 7 + 1} 1, 2\n  ret i32 %x\n}}\n"
-        (tmp_path / "code" / f"{number}.ll").write_text(text)
-    with pytest.raises(StoppedError):
-        ncc.build_corpus(tmp_path / "code", tmp_path / "stopped", jobs=1, progress=partial(stop_at, "1 of 3"))
-    told: list[str] = []
-    stopped = ncc.build_corpus(tmp_path / "code", tmp_path / "stopped", jobs=1, progress=told.append)
-    whole = ncc.build_corpus(tmp_path / "code", tmp_path / "whole", jobs=1)
-    assert "1 of 3 batches" not in told
-    assert differences(learnt(tmp_path / "stopped" / "width-2"), learnt(tmp_path / "whole" / "width-2")) == set()
-    assert (stopped.files, stopped.statements) == (whole.files, whole.statements) == ({"code": 130}, {"code": 390})

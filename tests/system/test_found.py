@@ -1,6 +1,7 @@
 """Files by their path: never text, and never another file than the one that was checked."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,15 @@ def test_what_becomes_a_link_after_it_was_checked_is_not_followed(tmp_path, exch
             read(file)
         (code / what).unlink()
         shutil.move(tmp_path / "was", code / what)
+
+
+def test_patterns_are_expanded_but_for_names_of_files(tmp_path):
+    (tmp_path / "deep").mkdir()
+    for name in ("b.ll", "c.ll", "deep/a[1].ll"):
+        (tmp_path / name).write_text(MODULE)
+    for pattern, names in (("*.ll", ["b.ll", "c.ll"]), ("**/a*.ll", ["a[1].ll"]), ("deep/a[1].ll", ["a[1].ll"])):
+        items = find_inputs([f"{tmp_path}/{pattern}"])
+        assert [Path(item.name).name for item in items if not item.error] == names, pattern
 
 
 def test_links_inside_of_a_folder_are_read(tmp_path):

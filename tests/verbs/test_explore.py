@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.contract.cases import SOURCES
+from tests.contract.cases import IR, SOURCES
 from tests.fixtures.pages import data_of
 from tests.rooms import content_hash
 from tests.support.refuses import check_message
@@ -43,6 +43,15 @@ def code(tmp_path, monkeypatch):
     shutil.copy(KERNEL, folder)
     monkeypatch.chdir(tmp_path)
     return folder
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """A folder of IR with a copy, which nothing has to compile."""
+    (tmp_path / "code").mkdir()
+    for name in ("tree.ll", "again.ll"):
+        shutil.copy(IR / "tree.clang22.ll", tmp_path / "code" / name)
+    monkeypatch.chdir(tmp_path)
 
 
 def test_a_folder_holds_what_is_known(code, tmp_path):
@@ -82,7 +91,8 @@ def test_commands_print_the_same_facts(code, tmp_path):
     assert (tmp_path / "graph.svg").read_text().startswith("<svg ")
 
 
-def test_very_many_functions_are_compared_after_the_page_opened(code, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("module")
+def test_very_many_functions_are_compared_after_the_page_opened(tmp_path, monkeypatch):
     run_here("explore", "code", "-o", "pages")
     monkeypatch.setattr("ncc.verbs.explore.facts._MAX_COMPARED", 1)
     run_here("explore", "code", "-o", "more")
@@ -158,7 +168,7 @@ def test_an_index_of_a_stranger_shows_no_other_file(code, tmp_path):
 
 
 @pytest.fixture
-def served(code, _interruptible):
+def served(module, _interruptible):
     """The address of the page, and the process that serves it."""
     process = start("explore", "code", "--no-open", stdout=-1, stderr=-1)
     assert process.stdout
@@ -204,7 +214,8 @@ def test_the_page_is_served_until_it_is_ended(served):
         urllib.request.urlopen(address)
 
 
-def test_a_port_in_use_is_an_error_and_nothing_is_left(code, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("module")
+def test_a_port_in_use_is_an_error_and_nothing_is_left(tmp_path, monkeypatch):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     with socket.socket() as taken:
@@ -216,7 +227,8 @@ def test_a_port_in_use_is_an_error_and_nothing_is_left(code, tmp_path, monkeypat
     assert not [*(tmp_path / "temporary").glob("ncc-explore-*")]
 
 
-def test_what_a_killed_run_leaves_is_removed_by_the_next(code, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("module")
+def test_what_a_killed_run_leaves_is_removed_by_the_next(tmp_path, monkeypatch):
     """But not the index of one that still runs, an empty folder, which may be new, or what a link leads to."""
     temporary = tmp_path / "temporary"
     for folder in ("ncc-explore-new", "other", "other/inside"):
@@ -244,7 +256,8 @@ def test_what_a_killed_run_leaves_is_removed_by_the_next(code, tmp_path, monkeyp
             process.communicate()
 
 
-def test_a_forged_index_is_an_error_or_text(code, tmp_path):
+@pytest.mark.usefixtures("module")
+def test_a_forged_index_is_an_error_or_text(tmp_path):
     run_here("index", "code", "-o", "code.index")
     rows = next((tmp_path / "code.index").glob("functions-*.rows"))
     content, card = rows.read_bytes(), tmp_path / "code.index" / "index.json"

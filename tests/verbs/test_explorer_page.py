@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +39,17 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / "datasets" / name, folder / "code" / name, ignore=shutil.ignore_patterns("*.py"))
     shutil.copy(folder / "code" / "samples" / "sort.c", folder / "code" / "samples" / "sorting.c")
     (folder / "code" / "<img src=x onerror=alert(1)>.ll").write_bytes(HOSTILE)
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
+    with chdir(folder):
         finished = run_here("explore", "code", "-o", "pages", "--gpu", "A100")
-    finally:
-        os.chdir(before)
     assert finished.code == 0, finished.err
     return folder / "pages"
 
 
-@pytest.fixture(params=["light", "dark"], name="browser")
+@pytest.fixture(name="browser")
 def _browser(chromium: Any, folder: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The page; afterwards it has said nothing to the console and asked for nothing but its own files."""
-    chromium.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": request.param}]}
-    )
+    scheme = {"name": "prefers-color-scheme", "value": getattr(request, "param", "light")}
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
     chromium.get("about:blank")
     requested(chromium)
     chromium.get((folder / "index.html").as_uri())
@@ -61,6 +57,9 @@ def _browser(chromium: Any, folder: Path, request: pytest.FixtureRequest) -> Ite
     yield chromium
     assert chromium.get_log("browser") == []
     assert all(address.startswith((folder.as_uri(), "about:")) for address in requested(chromium))
+
+
+in_both_themes = pytest.mark.parametrize("browser", ["light", "dark"], indirect=True)
 
 
 def settle(browser: Any) -> None:
@@ -78,9 +77,8 @@ def choose(browser: Any, name: str) -> None:
 
 def keep(browser: Any, name: str) -> None:
     """Keep a picture for the how-to, if wanted, of the light page."""
-    if os.environ.get("NCC_PICTURES") and not browser.execute_script(
-        "return matchMedia('(prefers-color-scheme: dark)').matches"
-    ):
+    is_dark = "return matchMedia('(prefers-color-scheme: dark)').matches"
+    if os.environ.get("NCC_PICTURES") and not browser.execute_script(is_dark):
         PICTURES.mkdir(exist_ok=True)
         browser.set_window_size(1120, 860)
         settle(browser)
@@ -137,6 +135,7 @@ def test_selection_is_linked_and_has_an_address(browser: Any) -> None:
     assert part(browser, "name").text == "matmul"
 
 
+@in_both_themes
 def test_why_the_answer_is_what_it_is(browser: Any) -> None:
     choose(browser, "serial_sum")
     until(browser, "document.querySelectorAll('#kernel svg').length === 2")
@@ -210,6 +209,7 @@ def test_pictures_and_tables_are_saved(browser: Any, tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "speedup.svg").read_text()
 
 
+@in_both_themes
 @pytest.mark.skipif(not AXE.exists(), reason="needs axe-core: make page")
 def test_no_serious_barrier_is_found(browser: Any) -> None:
     choose(browser, "matmul")

@@ -1,12 +1,10 @@
-"""``ncc corpus build`` and ``ncc train``: summaries, folders that others write to, and disks that are full."""
+"""``ncc corpus build`` and ``ncc train``: summaries, and folders that others write to."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import ncc
-from tests.contract.cases import IR
 from tests.rooms import folder_lock
 from tests.support.refuses import check_message
 from tests.support.verbs import run_here
@@ -42,12 +40,3 @@ def test_a_folder_that_another_run_writes_to_is_refused(tiny, tmp_path, work):
         finished = pool.submit(lambda: run_here(*words)).result()
     assert (finished.code, list((tmp_path / "out").iterdir())) == (1, [])
     check_message(finished.err, str(tmp_path / "out"), "another run")
-
-
-def test_a_corpus_on_a_full_disk_goes_on_when_there_is_room(killer, tmp_path):
-    words = ["corpus", "build", IR, "-o", tmp_path / "out", "--jobs", "1"]
-    code, said = killer.run_without_room(*words, file_bytes=2000)
-    assert (code, (tmp_path / "out" / "report.json").exists()) == (1, False)
-    check_message(said, "counts.safetensors", "can't be written", "File too large")
-    killer.run(*words)
-    assert json.loads((tmp_path / "out" / "report.json").read_text())["failures"] == {}

@@ -13,17 +13,7 @@ import pytest
 import ncc
 from ncc.errors import AssetError, InputError, OutputError
 from tests.oracles.counts import as_counters, slow_counts
-from tests.rooms import (
-    Abstraction,
-    CorpusCounts,
-    Recipe,
-    Source,
-    build_corpus,
-    load_abstraction,
-    load_counts,
-    load_recipe,
-    width_folder,
-)
+from tests.rooms import Abstraction, CorpusCounts, Recipe, Source, load_abstraction, load_recipe
 from tests.rooms import corpus_build as building
 from tests.support.refuses import refuses
 
@@ -34,7 +24,7 @@ def two_a_batch(monkeypatch):
 
 
 def _build(recipe, folder, **options):
-    return build_corpus(recipe, folder, jobs=1, **options)
+    return ncc.build_corpus(recipe, folder, jobs=1, **options)
 
 
 def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
@@ -43,7 +33,7 @@ def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
         recipe = Recipe(name="r", sources=(source,), abstraction=Abstraction(**abstraction))
         _build(recipe, tmp_path / name)
         assert load_abstraction([tmp_path / name]) == recipe.abstraction
-        return load_counts(width_folder(tmp_path / name, 2))
+        return ncc.load_counts(tmp_path / name)
 
     usual, bare, buckets = build("a"), build("b", keep_callees=False), build("c", keep_immediates=True)
     assert any("@get_global_id" in text for text in usual.texts)
@@ -53,8 +43,17 @@ def test_the_abstraction_of_the_recipe_is_used(code, tmp_path):
     assert len(bare.texts) < len(usual.texts) < len(buckets.texts)
 
 
-def test_only_missing_shards_are_made_again(code, tmp_path, two_a_batch, corpus_files):
+def test_only_missing_shards_are_made_again_also_after_a_stop(code, tmp_path, two_a_batch, corpus_files):
     recipe, seen = replace(load_recipe(code), widths=(1, 2)), list[str]()
+
+    def stop(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _build(recipe, tmp_path / "stopped", progress=stop)
+    stopped = _build(recipe, tmp_path / "stopped", progress=seen.append)
+    assert seen == ["2 of 3 batches", "3 of 3 batches"]
+    seen.clear()
     whole = _build(recipe, tmp_path)
     files = corpus_files(tmp_path)
     kept = [path for path in sorted((tmp_path / "shards" / "000001").rglob("*")) if path.is_file()]
@@ -65,8 +64,8 @@ def test_only_missing_shards_are_made_again(code, tmp_path, two_a_batch, corpus_
     (tmp_path / "width-2" / "counts.json").unlink()
     shutil.rmtree(tmp_path / "width-1")
     again = _build(recipe, tmp_path, progress=seen.append)
-    assert corpus_files(tmp_path) == files
-    assert again == whole
+    assert corpus_files(tmp_path) == corpus_files(tmp_path / "stopped") == files
+    assert again == stopped == whole
     assert seen == ["2 of 3 batches", "3 of 3 batches"]
     assert [path.stat().st_mtime_ns for path in kept] == stamps
 
@@ -137,7 +136,7 @@ def test_a_damaged_shard_is_refused_by_name_and_can_be_made_again(code, tmp_path
 def test_no_file_is_refused(tmp_path):
     (tmp_path / "nothing").mkdir()
     with refuses(InputError, "nothing", "file"):
-        build_corpus(load_recipe(tmp_path / "nothing"), tmp_path / "out")
+        ncc.build_corpus(load_recipe(tmp_path / "nothing"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -167,7 +166,7 @@ def test_a_name_that_is_not_utf8_is_built_too(tmp_path):
     for content in ("define void @f() {\n  ret void\n}\n", "damaged"):
         Path(os.fsdecode(os.fsencode(folder) + b"/c\xff.ll")).write_text(content)
         recipe = Recipe(name="r", sources=(Source(name="s", folder=str(folder)),))
-        report = build_corpus(recipe, tmp_path / content[:7], jobs=1)
+        report = ncc.build_corpus(recipe, tmp_path / content[:7], jobs=1)
         assert report.files == {"s": 3 - len(report.failures)}
         assert len(report.failures) == (content == "damaged")
 
