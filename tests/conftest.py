@@ -3,7 +3,6 @@
 And how many processes share a run of all tests; and no test of examples that are drawn looks at the clock.
 """
 
-import json
 import os
 import random
 import runpy
@@ -166,18 +165,6 @@ def _tree(folder: Path) -> set[tuple[str, int, int]]:
 def _one_thread() -> None:
     """More would wait for each other over so little."""
     torch.set_num_threads(1)
-
-
-@pytest.fixture
-def forget_hash() -> Callable[[Path], None]:
-    """Has a model's card forget the hash of its tensors, as whoever forges those would."""
-
-    def forget(card: Path) -> None:
-        about = json.loads(card.read_bytes())
-        about.pop("tensors_sha256", None)
-        card.write_text(json.dumps(about, ensure_ascii=False))
-
-    return forget
 
 
 @pytest.fixture(scope="session")

@@ -3,16 +3,7 @@
 import pytest
 
 import ncc
-from tests.rooms import (
-    CYCLE_KINDS,
-    branch_probability,
-    count_work,
-    cpu_cycles,
-    decode,
-    flops_of,
-    integer_operations_of,
-    read_module,
-)
+from tests.rooms import CYCLE_KINDS, branch_probability, count_work, cpu_cycles, decode, flops_of, integer_operations_of
 from tests.support.text import rows
 
 DECLARATIONS = """
@@ -28,7 +19,7 @@ def cycles(body: str, without: tuple[int, ...] = (), more: str = "") -> dict[str
     """Kind → amount of all that is not zero."""
     arguments = "ptr addrspace(1) %p, i64 %n, i64 %m, float %x"
     text = f"{DECLARATIONS}{more}\ndefine spir_kernel void @f({arguments}) {{\nentry:\n{body}\n  ret void\n}}\n"
-    module = read_module(text.encode())
+    module = ncc.read_module(text.encode())
     kernel = module.num_functions - 1
     found = cpu_cycles(count_work(module, kernel).without(without))
     return {name: value for name, value in zip(CYCLE_KINDS, found.tolist(), strict=True) if value}

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 import ncc
-from tests.kernels.ledger import ledger, named, patterns
-from tests.rooms import (
-    Abstraction,
-    CompileOptions,
-    Work,
-    compile_source,
-    count_work,
-    read_module,
-)
+from ncc import CompileOptions, read_module
+from tests.rooms import FEATURE_NAMES, Abstraction, CountedStatement, Work, compile_source, count_work
 from tests.support.text import rows
 
 DECLARATIONS = """
@@ -30,6 +23,22 @@ def profile(body: str, arguments: str = "ptr addrspace(1) %p, i64 %n, float %x",
     text = f"{DECLARATIONS}{more}\ndefine spir_kernel void @f({arguments}) {{\nentry:\n{body}\n  ret void\n}}\n"
     module = read_module(text.encode())
     return count_work(module, module.num_functions - 1)
+
+
+def named(work: Work) -> dict[str, float]:
+    """Name of each feature → value."""
+    return dict(zip(FEATURE_NAMES, work.features().tolist(), strict=True))
+
+
+def ledger(work: Work) -> list[CountedStatement]:
+    """The statements that count, in the module's order."""
+    return sorted(work.statements, key=lambda counted: counted.instruction.statement)
+
+
+def patterns(work: Work) -> list[str]:
+    """How neighbors access global memory at each statement; empty if they don't."""
+    accesses = [counted.accesses[0] if counted.accesses else None for counted in ledger(work)]
+    return [access.pattern if access and access.space == "global" else "" for access in accesses]
 
 
 def counts(found: Work, prefix: str = "static") -> dict[str, float]:

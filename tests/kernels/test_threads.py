@@ -4,14 +4,7 @@ import math
 
 import pytest
 
-from tests.rooms import (
-    CompileOptions,
-    Module,
-    NodeKind,
-    compile_source,
-    read_module,
-    thread_strides,
-)
+from tests.rooms import CompileOptions, Module, NodeKind, compile_source, read_module, thread_strides
 from tests.support.text import rows
 
 DECLARATIONS = """

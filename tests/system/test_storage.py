@@ -14,15 +14,7 @@ import numpy as np
 import pytest
 
 from ncc.errors import AssetError, OutputError
-from tests.rooms import (
-    folder_lock,
-    open_atomically,
-    read_model,
-    read_tensors,
-    storage,
-    write_atomically,
-    write_model,
-)
+from tests.rooms import folder_lock, open_atomically, read_model, read_tensors, storage, write_atomically, write_model
 from tests.support.refuses import refuses
 
 

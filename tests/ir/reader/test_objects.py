@@ -9,14 +9,7 @@ import pytest
 
 import ncc
 from ncc.errors import InputError, IRError
-from tests.rooms import (
-    InputFile,
-    find_compiler,
-    find_inputs,
-    list_members,
-    load_module,
-    read_input,
-)
+from tests.rooms import InputFile, find_compiler, find_inputs, list_members, load_module, read_input
 from tests.support.refuses import refuses
 
 CODE = {"add": "int add(int a, int b) { return a + b; }", "mul": "int mul(int a, int b) { return a * b; }"}

@@ -5,20 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from ncc import Backoff, Embedding, EmbeddingConfig, load_embedding
 from ncc.errors import InputError
-from tests.rooms import (
-    OPCODES,
-    Abstraction,
-    Backoff,
-    Embedding,
-    EmbeddingConfig,
-    Vocabulary,
-    compose_missing,
-    fit_embedding,
-    generalize,
-    l2_normalize,
-    load_embedding,
-)
+from tests.rooms import OPCODES, Abstraction, Vocabulary, compose_missing, fit_embedding, generalize, l2_normalize
 from tests.support.refuses import refuses
 
 

@@ -5,15 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from tests.rooms import (
-    OPCODES,
-    Backoff,
-    build_vocabulary,
-    generalize,
-    load_embedding,
-    split_constant_offset,
-    strip_inferred_flags,
-)
+from ncc import Backoff, load_embedding
+from tests.rooms import OPCODES, build_vocabulary, generalize, split_constant_offset, strip_inferred_flags
 from tests.support.text import rows
 
 

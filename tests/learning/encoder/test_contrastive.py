@@ -10,14 +10,7 @@ import pytest
 import torch
 
 from ncc.errors import InputError
-from tests.rooms import (
-    ContrastiveData,
-    EncoderTraining,
-    LSTMEncoder,
-    contrastive_loss,
-    fit_contrastive,
-    load_encoder,
-)
+from tests.rooms import ContrastiveData, EncoderTraining, LSTMEncoder, contrastive_loss, fit_contrastive, load_encoder
 from tests.support.refuses import refuses
 
 SCRIPT = Path(__file__).parents[2] / "samples" / "contrast_ranks.py"

@@ -4,16 +4,8 @@ import zlib
 
 import pytest
 
-from tests.rooms import (
-    OPCODES,
-    CompileOptions,
-    ProgramTable,
-    compile_source,
-    describe_program,
-    is_library_function,
-    library_name,
-    read_module,
-)
+from ncc import CompileOptions, read_module
+from tests.rooms import OPCODES, ProgramTable, compile_source, describe_program, is_library_function, library_name
 from tests.support.text import rows
 
 LIBRARY = """
