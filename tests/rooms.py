@@ -96,7 +96,6 @@ from ncc.learning.programs.names import is_library_function, library_name
 from ncc.learning.programs.table import ProgramTable, concatenate, describe_program, statement_literals
 from ncc.learning.training import precision
 from ncc.learning.training.checkpoint import EpochRng, TrainProgress
-from ncc.learning.training.compression import CHUNK, Collectives, sum_compressed
 from ncc.learning.training.config import COMPRESSIONS, STRATEGIES, TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.precision import Precision

@@ -306,8 +306,8 @@ PARAMETERS: Mapping[str, Words] = {
         parse=parser("ncc.learning.programs.labelled:level_names"),
     ),
     "lr_scaling": Words("sqrt|linear|none"),
-    "strategy": Words("mirrored|central|stale|local"),
-    "compression": Words("none|fp16|bf16|topk|int8"),
+    "strategy": Words("mirrored|local"),
+    "compression": Words("none|fp16|bf16"),
 }
 """Parameters by name, which means the same in every verb; a verb's docstring or annotation replaces what differs.
 

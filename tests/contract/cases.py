@@ -407,7 +407,7 @@ TRAINERS = (
         changes={
             "epochs": (2, 1), "hidden": (4, 6), "layers": (1, 2), "min_steps": (4, 9), "batch_size": (8, 16),
             "batch_by": ("samples", "tokens"), "learning_rate": (0.002, 0.1), "lr_scaling": ("sqrt", "none"),
-            "compression": ("none", "int8"),
+            "compression": ("none", "bf16"),
             "embedding": ("@embedding", None), "refit": (None, "@classifier"), "global_batch": (False, True),
             "seed": (204, 2), **CARD,
         },

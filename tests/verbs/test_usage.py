@@ -29,7 +29,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "search {index}": ("--duplicates",),
     "search {index} {c} --duplicates": ("--duplicates",),
     "search {index} {c} -o {tmp}/a.txt": ("a.txt", ".html"),
-    "train classify {programs} -o {tmp}/out --strategy local --compression topk": ("mirrored",),
+    "train classify {programs} -o {tmp}/out --strategy local --compression fp16": ("mirrored",),
     "corpus build {folder} -o {corpus}": ("recipe",),
     "evaluate embedding -k 0": ("k is 0",),
     "evaluate devmap --protocol random": ("protocol", "random"),

@@ -83,8 +83,8 @@ class SweepConfig:
 
     Attributes:
         world: Numbers of ranks, including 1, such as '1,2,4'.
-        strategy: How ranks share the work: mirrored, central, stale, local.
-        compression: How mirrored ranks compress gradients: none, fp16, bf16, topk, int8.
+        strategy: How ranks share the work: mirrored, local.
+        compression: How mirrored ranks compress gradients: none, fp16, bf16.
         batch_size: Programs per step, in all ranks together.
         hidden: Units in each direction of the LSTM: the sizes of the model.
         epochs: Passes over the programs.
@@ -130,9 +130,7 @@ class SweepConfig:
 
     def settings(self) -> list[Setting]:
         """Return what is run, each once, model by model."""
-        mirrored = [("mirrored", name) for name in self.compression if "mirrored" in self.strategy]
-        others = [(name, "none") for name in self.strategy if name != "mirrored"]
-        ways = sorted([*mirrored, *others], key=lambda way: self.strategy.index(way[0]))
+        ways = [(name, sent if name == "mirrored" else "none") for name in self.strategy for sent in self.compression]
         alone = [(1, threads, "mirrored", "none") for threads in self.threads]
         shared = [(world, 1, *way) for world in sorted(set(self.world) - {1}) for way in ways]
         settings = []

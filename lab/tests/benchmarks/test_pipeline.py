@@ -108,7 +108,7 @@ def test_two_stages_need_two_ranks(model):
         train_in_stages(split_network(model), RANKS["Programs"](), nn.functional.cross_entropy, TrainingConfig())
 
 
-@pytest.mark.parametrize("options", [{"strategy": "local"}, {"compression": "topk"}])
+@pytest.mark.parametrize("options", [{"strategy": "local"}, {"compression": "fp16"}])
 def test_options_of_whole_models_are_refused(model, monkeypatch, options):
     monkeypatch.setattr("benchmarks.pipeline.schedule.rank_and_world", lambda: (0, 2))
     stages, data = split_network(model), RANKS["Programs"]()

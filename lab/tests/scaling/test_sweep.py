@@ -73,10 +73,10 @@ def test_wrong_usage_is_refused(classes, cache, arguments, nouns):
 
 def test_one_process_runs_once_for_all_ways_of_sharing():
     config = SweepConfig(
-        world=(1, 2, 4), strategy=("local", "mirrored"), compression=("none", "topk"), batch_size=(32, 64)
+        world=(1, 2, 4), strategy=("local", "mirrored"), compression=("none", "fp16"), batch_size=(32, 64)
     )
     found = [(one.world, one.strategy, one.compression, one.batch_size) for one in config.settings()]
-    ways = [("local", "none"), ("mirrored", "none"), ("mirrored", "topk")]
+    ways = [("local", "none"), ("mirrored", "none"), ("mirrored", "fp16")]
     assert found == [
         row
         for batch_size in (32, 64)
@@ -107,7 +107,7 @@ def test_trainings_are_those_of_the_command_but_for_what_a_setting_says():
         ({"world": (1, 0)}, ("world", "found 0")),
         ({"world": ()}, ("world", "none")),
         ({"world": (2, 4)}, ("world", "1 among")),
-        ({"strategy": ("local",), "compression": ("topk",)}, ("topk", "mirrored", "local")),
+        ({"strategy": ("local",), "compression": ("fp16",)}, ("fp16", "mirrored", "local")),
         ({"strategy": ("magic",)}, ("strategy", "magic")),
         ({"compression": ("zip",)}, ("compression", "zip")),
         ({"per_class": 0}, ("per_class", "0")),

@@ -163,7 +163,7 @@ class Checkpoints:
         Rank 0 broadcasts the decision, and after how many steps it will do so again, so that few steps wait for it.
         """
         self._steps += 1
-        if not self._every_s or not self._strategy.is_synchronized or self._steps < self._ask_at:
+        if not self._every_s or self._strategy.steps_apart or self._steps < self._ask_at:
             return False
         is_due, pause = broadcast_result(self._decide)
         self._ask_at = self._steps + pause

@@ -6,11 +6,11 @@ from typing import Any, Self
 
 from ncc.errors import InputError
 
-STRATEGIES = ("mirrored", "central", "stale", "local")
+STRATEGIES = ("mirrored", "local")
 """Ways to divide the work among ranks; see `ncc.learning.training.strategies`."""
 
-COMPRESSIONS = ("none", "fp16", "bf16", "topk", "int8")
-"""Ways to send gradients in fewer bytes; see `ncc.learning.training.compression`."""
+COMPRESSIONS = ("none", "fp16", "bf16")
+"""Types in which `mirrored` sends gradients; none is float32."""
 
 LR_SCALINGS = ("sqrt", "linear", "none")
 """Growth of the learning rate with the number of ranks, if each rank has its own batch.

@@ -59,11 +59,10 @@ def train(
 ) -> list[float]:
     """Train a model in place, leave it in evaluation mode, and return the mean loss of each epoch over all ranks.
 
-    Several ranks begin with rank 0's weights and end with the same. With the synchronous strategies (mirrored and
-    central) these are those of one process up to rounding, if neither data nor model draw noise and gradients are not
-    compressed. Given a ``checkpoint`` file, on all ranks or none, a run of as many ranks that finds it resumes, and on
-    CPUs ends with the bits that it would have had without the stop. ``progress`` is called with the number of finished
-    epochs and the last one's mean loss.
+    Several ranks begin with rank 0's weights and end with the same. With mirrored ranks these are those of one process
+    up to rounding, if neither data nor model draw noise and gradients are not compressed. Given a ``checkpoint`` file,
+    on all ranks or none, a run of as many ranks that finds it resumes, and on CPUs ends with the bits that it would
+    have had without the stop. ``progress`` is called with the number of finished epochs and the last one's mean loss.
 
     A rank that dies takes the others with it; ``torchrun --max-restarts N`` resumes all (see docs/howto/cluster.md).
     """
@@ -96,7 +95,7 @@ def train(
                     done = run.epoch(done)
                     if progress:
                         progress(len(done.losses), done.losses[-1])
-            timer.statistics.bytes_sent += strategy.collectives.bytes_sent
+            timer.statistics.bytes_sent += strategy.bytes_sent
         model.eval()
     return done.losses
 

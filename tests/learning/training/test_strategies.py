@@ -15,11 +15,9 @@ from tests.support.refuses import check_message, refuses
 
 SCRIPT = Path(__file__).parent / "strategy_ranks.py"
 RANKS = runpy.run_path(str(SCRIPT))
-SYNCHRONOUS = [name for name in RANKS["EXACT"] if not name.startswith("local")]
 WEIGHTS = 5 * 64 + 65 * 64 + 65
 STEPS = 6
 """An epoch's, of the data of ``strategy_ranks``."""
-LOOSE_STEPS = RANKS["LONG"]["epochs"] * STEPS
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +64,15 @@ def test_all_ranks_end_with_the_same_bits(ranks):
                 _close(case, other[kind][name], 0)
 
 
-@pytest.mark.parametrize("name", SYNCHRONOUS)
-def test_synchronous_strategies_give_the_model_of_one_process(ranks, alone, name):
-    _close(ranks[-1]["exact"][name], alone["exact"], 1e-5)
+def test_mirrored_ranks_give_the_model_of_one_process(ranks, alone):
+    _close(ranks[-1]["exact"]["mirrored"], alone["exact"], 1e-5)
 
 
-@pytest.mark.parametrize("name", [*RANKS["LOOSE"]])
-def test_late_local_and_compressed_training_come_to_about_the_same_loss(two, alone, name):
+@pytest.mark.parametrize("name", RANKS["LOOSE"])
+def test_local_and_compressed_training_come_to_about_the_same_loss(two, alone, name):
     first, last = alone["loose"]["losses"][0], alone["loose"]["losses"][-1]
     left = (two[0]["loose"][name]["losses"][-1] - last) / (first - last)
-    assert abs(left) < {"topk": 0.15, "stale": 0.05}.get(name, 0.03)
+    assert abs(left) < 0.03
 
 
 @pytest.mark.parametrize("name", RANKS["STOPPED"])
@@ -95,30 +92,17 @@ def test_a_checkpoint_of_another_number_of_ranks_is_refused(folder, tmp_path):
         RANKS["result"](RANKS["network"](), RANKS["Samples"](), checkpoint)
 
 
-BYTES = {
-    "mirrored": (WEIGHTS, WEIGHTS),
-    "central": (WEIGHTS, WEIGHTS),  # a gradient from the second, weights from the first
-    "local, always averaged": (WEIGHTS + 2 * WEIGHTS / STEPS,) * 2,  # and two moments an epoch
-}
-
-
-@pytest.mark.parametrize("name", BYTES)
-def test_bytes_sent_are_those_of_arithmetic(two, name):
-    sent = [rank["exact"][name]["statistics"]["bytes_sent"] for rank in two]
-    assert sent == pytest.approx([4 * numbers * 3 * STEPS for numbers in BYTES[name]], abs=0.01)
-
-
-COMPRESSED = {  # bytes a step
-    "fp16": 2 * WEIGHTS,
-    "bf16": 2 * WEIGHTS,
-    "topk": 8 * (WEIGHTS // 100),
-    "int8": 2 * ((WEIGHTS + 1) // 2 + 4 * 2),  # a part to the other, and the other part's sum
-}
-
-
-@pytest.mark.parametrize("name", COMPRESSED)
-def test_compressed_bytes_are_those_of_arithmetic(two, name):
-    assert two[0]["loose"][name]["statistics"]["bytes_sent"] == LOOSE_STEPS * COMPRESSED[name]
+@pytest.mark.parametrize(
+    ("kind", "name", "numbers"),
+    [
+        ("exact", "mirrored", 3 * STEPS * WEIGHTS),
+        ("exact", "local, always averaged", 3 * (STEPS + 2) * WEIGHTS),  # and two moments an epoch
+        ("loose", "fp16", RANKS["LONG"]["epochs"] * STEPS * WEIGHTS / 2),
+        ("loose", "bf16", RANKS["LONG"]["epochs"] * STEPS * WEIGHTS / 2),
+    ],
+)
+def test_bytes_sent_are_those_of_arithmetic(two, kind, name, numbers):
+    assert [rank[kind][name]["statistics"]["bytes_sent"] for rank in two] == [4 * numbers] * 2
 
 
 def test_ranks_compute_in_what_all_of_them_can(two, alone):
@@ -134,8 +118,6 @@ def test_rows_that_no_rank_touched_are_not_sent_and_the_result_is_that_of_sendin
     assert sent["dense"] == steps * 4 * (table + rest)
     assert steps * 4 * rest < sent["sparse"] <= steps * 4 * (40 * 16 + rest)
     assert sent["bf16"] == sent["sparse"] / 2
-    assert sent["int8"] < sent["bf16"]
-    assert sent["topk"] == steps * 8 * ((table + rest) // 100)
 
 
 def test_a_batch_for_each_rank_is_one_global_batch(two, alone):
@@ -184,7 +166,7 @@ def test_all_ranks_are_told_what_the_first_finds_or_fails_to(told):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("world", "names"), [(2, list(RANKS["STOPPED"])), (4, ["central", "mirrored"])])
+@pytest.mark.parametrize(("world", "names"), [(2, list(RANKS["STOPPED"])), (4, ["mirrored"])])
 def test_killed_ranks_come_back_and_the_bytes_are_those_of_an_undisturbed_run(environment, tmp_path, world, names):
     command = [
         *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"),
