@@ -62,9 +62,9 @@ def data_list_command() -> Answer:
     from ncc.learning.data import registry
 
     rows = []
-    for name in registry.dataset_names():
+    for name, card in registry.load_cards().items():
         is_here = all(state.is_usable for state in registry.verify(name).values())
-        rows.append((name, "here" if is_here else "missing", registry.describe(name).title))
+        rows.append((name, "here" if is_here else "missing", card.title))
     return Answer(text=Rows(rows, ("name", "state", "title")))
 
 

@@ -18,7 +18,7 @@ import torch
 
 from ncc.arrays import Ints
 from ncc.learning.training.config import TrainingStatistics
-from ncc.learning.training.ranks import process_group, rank_and_world, sum_over_ranks
+from ncc.learning.training.ranks import all_gather_object, process_group, rank_and_world
 from ncc.tasks.classification.network import TrainedNetwork, fit_network
 from ncc_lab.scaling.programs import Programs
 from ncc_lab.scaling.runs import EpochEnd, Measured, RunOrder, save
@@ -77,7 +77,6 @@ def measure(job: RunOrder, device: str, seconds: defaultdict[str, float]) -> Mea
         )
     with timed(seconds, "test_s"):
         test_accuracy = accuracy_of(network, programs, programs.split.test)
-    bytes_sent = of_all_ranks(statistics.bytes_sent, device)
     in_training_s = statistics.seconds_total - seconds["validation_s"]
     phases = dict(seconds) | {
         "building_s": seconds["building_s"] - statistics.seconds_total,
@@ -97,7 +96,7 @@ def measure(job: RunOrder, device: str, seconds: defaultdict[str, float]) -> Mea
         num_test=len(programs.split.test),
         samples=statistics.samples,
         steps=statistics.steps,
-        bytes_sent=bytes_sent,
+        bytes_sent=tuple(all_gather_object(statistics.bytes_sent)),
         hardware={"device": processor_name(device), "cores": num_cores()},
         training=asdict(training),
         precision=statistics.precision,
@@ -111,7 +110,7 @@ def accuracy_of(network: TrainedNetwork, programs: Programs, rows: Ints) -> floa
     local, samples = rows[rank::world], programs.samples
     scores = [network.scores(samples.variants[level].rows(local)) for level in network.training.levels(samples)]
     right = int((np.mean(scores, axis=0).argmax(axis=1) == samples.label[local]).sum())
-    return sum(of_all_ranks(right, network.device)) / len(rows)
+    return sum(all_gather_object(right)) / len(rows)
 
 
 @contextmanager
@@ -120,15 +119,6 @@ def timed(seconds: defaultdict[str, float], name: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     seconds[name] += time.perf_counter() - start
-
-
-def of_all_ranks(number: int, device: str) -> tuple[int, ...]:
-    """Return each rank's number, on all ranks."""
-    rank, world = rank_and_world()
-    numbers = torch.zeros(world, dtype=torch.int64, device=device)
-    numbers[rank] = number
-    sum_over_ranks([numbers])
-    return tuple(numbers.tolist())
 
 
 def num_cores() -> int | None:

@@ -73,23 +73,18 @@ class DatasetCard:
 
 
 @functools.cache
-def load_cards() -> tuple[DatasetCard, ...]:
-    """Load the cards of ``cards.toml``, once."""
+def load_cards() -> dict[str, DatasetCard]:
+    """Load the cards of ``cards.toml`` by name, once."""
     text = Path(__file__).with_name("cards.toml").read_text(encoding="utf-8")
-    return convert(tomllib.loads(text)["card"], tuple[DatasetCard, ...])
-
-
-def dataset_names() -> tuple[str, ...]:
-    """Return the names of all datasets, in the registry's order."""
-    return tuple(card.name for card in load_cards())
+    return {card.name: card for card in convert(tomllib.loads(text)["card"], list[DatasetCard])}
 
 
 def describe(name: str) -> DatasetCard:
     """Return the card of a dataset."""
-    for card in load_cards():
-        if card.name == name:
-            return card
-    raise InputError(f"no dataset {name!r}; expected one of {', '.join(dataset_names())}")
+    cards = load_cards()
+    if name not in cards:
+        raise InputError(f"no dataset {name!r}; expected one of {', '.join(cards)}")
+    return cards[name]
 
 
 def locate(name: str, filename: str, folder: Folder = None) -> Path:
