@@ -81,12 +81,9 @@ def test_no_connections(tmp_path):
 
 @with_landlock
 def test_what_is_allowed_is_possible(tmp_path):
-    (tmp_path / "out").mkdir()
     (tmp_path / "in").write_text("text")
-    code = "open('out/made', 'w').write(open('in').read())\nos.rename('out/made', 'out/there')\nprint('done')"
-    finished = confined(code, tmp_path, read=(str(tmp_path / "in"), "/no/such/path"), write=(str(tmp_path / "out"),))
-    assert (finished.stdout, finished.stderr) == ("done\n", "")
-    assert (tmp_path / "out" / "there").read_text() == "text"
+    finished = confined("print(open('in').read())", tmp_path, read=(str(tmp_path / "in"), "/no/such/path"))
+    assert (finished.stdout, finished.stderr) == ("text\n", "")
 
 
 @on_linux
@@ -177,7 +174,6 @@ def test_the_bundled_compiler_alone_may_be_started(tmp_path):
     compiler = find_compiler()
     permissions = compile_permissions(compiler, CompileOptions(), str(tmp_path / "a.c"))
     assert permissions.execute == (compiler.argv[0],)
-    assert permissions.write == ()
     assert str(tmp_path) in permissions.read
     home = Path.home().resolve()
     assert not any(home.is_relative_to(Path(path).resolve()) for path in permissions.read)

@@ -195,12 +195,7 @@ _PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share")
 
 
 def compile_permissions(
-    compiler: Clang,
-    options: CompileOptions,
-    source: str | None,
-    readable: Sequence[str | os.PathLike[str]] = (),
-    *,
-    writable: Sequence[str] = (),
+    compiler: Clang, options: CompileOptions, source: str | None, readable: Sequence[str | os.PathLike[str]] = ()
 ) -> Permissions:
     """Return what a compilation may use."""
     read = [
@@ -220,7 +215,7 @@ def compile_permissions(
     else:
         execute = [*_programs(compiler.argv[0]), *find_loaders()]
         read += [path for name in _SEARCH_VARIABLES for path in os.environ.get(name, "").split(os.pathsep) if path]
-    return Permissions(read=tuple(read), write=tuple(writable), execute=tuple(execute))
+    return Permissions(read=tuple(read), execute=tuple(execute))
 
 
 def _named_by(flags: Sequence[str]) -> Iterator[str]:

@@ -83,9 +83,12 @@ _NVIDIA_WHEELS = ("cu13", "cuda_runtime", "cuda_cccl", "curand", "cublas")
 
 def toolkit_flags(named: str | None) -> tuple[str, ...]:
     """Return flags by which headers of a toolkit are found, after all others."""
-    folders = _toolkit_folders(named, "") if named else _toolkit_folders(os.environ.get(_CUDA_PATH), f"{_CUDA_PATH}: ")
-    includes = [root / name / "include" for root in _package_folders("nvidia") for name in _NVIDIA_WHEELS]
-    folders = folders or [folder for include in includes if include.is_dir() for folder in _with_libraries(include)]
+    if path := named or os.environ.get(_CUDA_PATH):
+        includes = [_toolkit_include(path, "" if named else f"{_CUDA_PATH}: ")]
+    else:
+        includes = [root / name / "include" for root in _package_folders("nvidia") for name in _NVIDIA_WHEELS]
+    # the C++ core libraries moved with version 13
+    folders = [folder for include in includes for folder in (include / "cccl", include) if folder.is_dir()]
     # CUDA's C++ core libraries look into NVIDIA's half floats and its version, and have ours, with the operations alone
     own = ("-DCCCL_DISABLE_FP16_SUPPORT", "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK") if folders else ()
     return (*own, *(part for folder in folders for part in ("-idirafter", str(folder))))
@@ -104,9 +107,7 @@ def with_extensions(options: CompileOptions, errors: Sequence[str], language: st
     return replace(options, flags=(*declared, *flags, *options.flags))
 
 
-def _toolkit_folders(named: str | None, origin: str) -> list[Path]:
-    if not named:
-        return []
+def _toolkit_include(named: str, origin: str) -> Path:
     root = Path(named).expanduser().absolute()
     include = next((root / place for place in _TOOLKIT_INCLUDES if (root / place / "cuda.h").is_file()), None)
     if include is None:
@@ -120,12 +121,7 @@ def _toolkit_folders(named: str | None, origin: str) -> list[Path]:
             f"{origin}{named}: a CUDA toolkit of {f'version {version}' if version else 'an unknown version'}; expected "
             f"{_OLDEST} to {_NEWEST}; without one, ncc's own headers are used"
         )
-    return _with_libraries(include)
-
-
-def _with_libraries(include: Path) -> list[Path]:
-    """Return a folder of headers, and that of the C++ core libraries, which moved with version 13."""
-    return [folder for folder in (include / "cccl", include) if folder.is_dir()]
+    return include
 
 
 def _package_folders(name: str) -> Sequence[Path]:
@@ -179,7 +175,18 @@ def _language_flags(compiler: Clang, language: str, user_flags: Sequence[str]) -
             *("-Xclang", "-fdeclare-opencl-builtins", "-include", str(OWN_HEADERS / "opencl" / "prelude.h")),
         ]
     if language == "cuda":
-        return _cuda_flags(compiler, user_flags)
+        prelude = OWN_HEADERS / "cuda" / "prelude.h"
+        return [
+            *("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),
+            # Shuffles need PTX 6; without a toolkit to go by, clang takes an older version.
+            *("-Xclang", "-target-feature", "-Xclang", "+ptx64"),
+            # A toolkit that happens to be installed would decide the PTX version; clang is told of none.
+            *("-nocudainc", "-nocudalib", f"--cuda-path={prelude.parent}", "-Wno-unknown-cuda-version"),
+            # What nvcc takes as it is: older C++, and narrower types in braces.
+            *("-Wno-register", "-Wno-c++11-narrowing", "-Wno-dynamic-exception-spec"),
+            *_host_flags(compiler, user_flags, cplusplus=True),
+            *("-isystem", str(prelude.parent), "-include", str(prelude)),
+        ]
     standard = DEFAULT_CXX if language == "c++" else "-std=gnu17"
     return ["-x", language, standard, *_host_flags(compiler, user_flags, cplusplus=language == "c++")]
 
@@ -210,18 +217,3 @@ def _host_flags(compiler: Clang, user_flags: Sequence[str], *, cplusplus: bool) 
     for folder in (f"/usr/include/{architecture}-linux-gnu", "/usr/include"):
         flags += ["-idirafter", folder]
     return flags
-
-
-def _cuda_flags(compiler: Clang, user_flags: Sequence[str]) -> list[str]:
-    prelude = OWN_HEADERS / "cuda" / "prelude.h"
-    return [
-        *("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),
-        # Shuffles need PTX 6; without a toolkit to go by, clang takes an older version.
-        *("-Xclang", "-target-feature", "-Xclang", "+ptx64"),
-        # A toolkit that happens to be installed would decide the PTX version; clang is told of none.
-        *("-nocudainc", "-nocudalib", f"--cuda-path={prelude.parent}", "-Wno-unknown-cuda-version"),
-        # What nvcc takes as it is: older C++, and narrower types in braces.
-        *("-Wno-register", "-Wno-c++11-narrowing", "-Wno-dynamic-exception-spec"),
-        *_host_flags(compiler, user_flags, cplusplus=True),
-        *("-isystem", str(prelude.parent), "-include", str(prelude)),
-    ]

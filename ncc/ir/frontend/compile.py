@@ -5,7 +5,6 @@ import logging
 import os
 import re
 import shlex
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.frontend.project import header_folders, with_own_flags
 from ncc.ir.frontend.run import CompiledSource, TranslationUnit
 from ncc.ir.reader.objects import IR_EXTENSIONS
+from ncc.system.files.writing import write_atomically
 from ncc.system.sandbox.limits import refuse_size
 
 logger = logging.getLogger(__name__)
@@ -38,22 +38,12 @@ def with_header(
     # the key holds the header's content; a new date alone, as of an installation anew, is not a change
     options = replace(options, flags=(*options.flags, *templates, "-Xclang", "-fno-pch-timestamp"))
     unit = TranslationUnit(find_compiler(options.clang), language, str(header.absolute()), readable)
-    command = unit.command(options)
+    command = [argument for argument in unit.command(options) if argument not in ("-S", "-emit-llvm")]
+    command[command.index("-x") + 1] = f"{language}-header"
     key = hashlib.sha256(repr((command, header.read_bytes())).encode()).hexdigest()[:24]
     precompiled = cache / f"{header.stem}-{key}.pch"
     if not precompiled.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache) as folder:
-            out = Path(folder) / precompiled.name
-            arguments = [argument for argument in command if argument not in ("-S", "-emit-llvm")]
-            arguments[arguments.index("-o") + 1] = str(out)
-            arguments[arguments.index("-x") + 1] = f"{language}-header"
-            unit.run(options, arguments, writable=(str(out.parent),))
-            if not out.exists():
-                raise CompileError(
-                    f"{unit.name}: the compiler succeeded but wrote no {out}{COMMAND_LINE}{shlex.join(arguments)}"
-                )
-            out.replace(precompiled)
+        write_atomically(precompiled, _compile(unit, options, command).ir)
     return replace(options, flags=(*options.flags, "-include-pch", str(precompiled.absolute())))
 
 
@@ -71,19 +61,16 @@ def compile_source(
     toolkit = toolkit_flags(options.cuda_path) if language == "cuda" else ()
     # if the toolkit's headers and ours don't go together, ours alone may do
     attempts = [replace(options, flags=(*toolkit, *options.flags)), options] if toolkit else [options]
-    for index in range(len(attempts)):
-        while True:
-            attempt = attempts[index]
-            try:
-                return _compile(unit, attempt)
-            except CompileError as error:
-                refusal = error
-                extended = _extended(unit, attempt, error)
-                if extended is None:
-                    break
+    index = 0
+    while index < len(attempts):
+        try:
+            return _compile(unit, attempts[index], unit.command(attempts[index]))
+        except CompileError as error:
+            refusal = error
+            if extended := _extended(unit, attempts[index], error):
                 attempts[index] = extended
-        if index < len(attempts) - 1:
-            logger.debug("%s: does not compile with the toolkit's headers: %s", unit.name, refusal)
+            else:
+                index += 1
     device = _device_code(unit, attempts) if language == "cuda" and refusal.errors else None
     if device is None:
         raise refusal
@@ -124,8 +111,7 @@ def _extended(unit: TranslationUnit, options: CompileOptions, error: CompileErro
     return replace(options, searched=folders) if folders and folders != options.searched else None
 
 
-def _compile(unit: TranslationUnit, options: CompileOptions) -> CompiledSource:
-    command = unit.command(options)
+def _compile(unit: TranslationUnit, options: CompileOptions, command: Sequence[str]) -> CompiledSource:
     finished = unit.run(options, command)
     if not finished.stdout:
         raise CompileError(
@@ -133,7 +119,7 @@ def _compile(unit: TranslationUnit, options: CompileOptions) -> CompiledSource:
             f"{COMMAND_LINE}{shlex.join(command)}"
         )
     warnings = finished.stderr.decode(errors="replace")
-    return CompiledSource(ir=finished.stdout, command=command, warnings=warnings)
+    return CompiledSource(ir=finished.stdout, command=tuple(command), warnings=warnings)
 
 
 def _language(source: str | bytes, options: CompileOptions) -> str:

@@ -9,6 +9,7 @@ import re
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 from ncc.errors import CompileError
 from ncc.ir.frontend.clang import OWN_HEADERS, with_extensions
 from ncc.ir.frontend.options import CompileOptions
-from ncc.ir.frontend.run import CompiledSource, FinishedProcess, TranslationUnit
+from ncc.ir.frontend.run import CompiledSource, TranslationUnit
 from ncc.ir.frontend.scopes import Scopes
 
 _MAX_HEADERS, _MAX_ROUNDS, _MAX_IN_FUNCTION = 60, 40, 6
@@ -53,7 +54,7 @@ def compile_device_code(unit: TranslationUnit, options: CompileOptions) -> Compi
     try:
         text, empty = run.preprocess()
         last = (folder for flag, folder in pairwise(run.options.flags) if flag == "-idirafter")
-        code = _DeviceCodePruner(text, (*options.searched, *last)).compile(run)
+        ir, skipped = _DeviceCodePruner(text, (*options.searched, *last)).compile(run)
     except CompileError as error:
         if error.timed_out:
             raise CompileError(
@@ -62,9 +63,6 @@ def compile_device_code(unit: TranslationUnit, options: CompileOptions) -> Compi
                 timed_out=True,
             ) from error
         return None
-    if code is None:
-        return None
-    ir, skipped = code
     if not re.search(_KERNEL, ir):
         if not empty:
             return None
@@ -102,7 +100,7 @@ class _Runs:
                 ours = ("-idirafter", str(_WITHOUT_PYTHON))
                 flags = (*ours, *self.options.flags, "-w", "-E", "-idirafter", str(root), "-idirafter", folder)
                 try:
-                    return self._run(self.unit, flags).stdout.decode(errors="replace"), empty
+                    return self._run(self.unit, flags).decode(errors="replace"), empty
                 except CompileError as error:
                     match = next(filter(None, (re.search(_NOT_FOUND, line) for line in error.errors)), None)
                     if match is None or match[1] in empty or len(empty) == _MAX_HEADERS:
@@ -117,22 +115,17 @@ class _Runs:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_text(_replacement_header(match[1]))
 
-    def compile(self, text: str) -> FinishedProcess | CompileError:
-        """Compile a preprocessed text; return a refusal as its error."""
+    def compile(self, text: str) -> bytes:
+        """Compile a preprocessed text."""
         own = ("-DNCC_CUDA_PRELUDE_H", "-w", "-ferror-limit=0", "-ftemplate-backtrace-limit=0")
-        try:
-            unit = replace(self.unit, source=text.encode(), readable=())
-            return self._run(unit, (*self.options.flags, *own, "-fno-caret-diagnostics"))
-        except CompileError as error:
-            if error.timed_out:
-                raise
-            return error
+        unit = replace(self.unit, source=text.encode(), readable=())
+        return self._run(unit, (*self.options.flags, *own, "-fno-caret-diagnostics"))
 
-    def _run(self, unit: TranslationUnit, flags: tuple[str, ...]) -> FinishedProcess:
+    def _run(self, unit: TranslationUnit, flags: tuple[str, ...]) -> bytes:
         left_s = self.end - time.monotonic()
         if left_s <= 0:
             raise CompileError("time limit reached", timed_out=True)
-        return unit.run(replace(self.options, flags=flags, timeout_s=left_s))
+        return unit.run(replace(self.options, flags=flags, timeout_s=left_s)).stdout
 
 
 def _library_of(header: str) -> str:
@@ -179,20 +172,21 @@ class _DeviceCodePruner:
         self.shared: set[int] = set()
         self.tries: dict[int, int] = {}  # by position of a function's brace; what is left out leaves its blanks
 
-    def compile(self, run: _Runs) -> tuple[bytes, dict[str, str]] | None:
-        """Return IR and the removed parts, with reasons; None if it does not end."""
+    def compile(self, run: _Runs) -> tuple[bytes, dict[str, str]]:
+        """Return IR and the removed parts, with reasons; the error if nothing is to be removed for it."""
         for _ in range(_MAX_ROUNDS):
-            result = run.compile(self.text)
-            if isinstance(result, FinishedProcess):
-                if run.options.debug_lines:  # those of the source
-                    lines = zip(self.text.split("\n"), self.markers, strict=True)
-                    again = run.compile("\n".join(marker or line for line, marker in lines))
-                    result = again if isinstance(again, FinishedProcess) else result
-                return result.stdout, self.skipped
-            errors = self._errors(result.stderr)
-            if not errors or not self._leave_out(errors):
-                return None
-        return None
+            try:
+                ir = run.compile(self.text)
+            except CompileError as error:
+                if error.timed_out or not self._leave_out(self._errors(error.stderr)):
+                    raise
+                continue
+            if run.options.debug_lines:  # those of the source
+                lines = zip(self.text.split("\n"), self.markers, strict=True)
+                with suppress(CompileError):
+                    ir = run.compile("\n".join(marker or line for line, marker in lines))
+            return ir, self.skipped
+        raise CompileError("too many parts do not compile")
 
     def _errors(self, stderr: str) -> list[_Error]:
         starts = [0]

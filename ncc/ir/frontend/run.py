@@ -147,16 +147,14 @@ class TranslationUnit:
         path = None if isinstance(self.source, bytes) else self.source
         return compile_command(self.compiler, self.language, path, options)
 
-    def run(
-        self, options: CompileOptions, command: Sequence[str] = (), *, writable: Sequence[str] = ()
-    ) -> FinishedProcess:
+    def run(self, options: CompileOptions, command: Sequence[str] = ()) -> FinishedProcess:
         """Run its command, or another one that ends with its source."""
         command, compiler = command or self.command(options), self.compiler
         text, file = (self.source, None) if isinstance(self.source, bytes) else (None, self.source)
         try:
-            path = _executable(compiler.argv[0])
+            path = shutil.which(compiler.argv[0]) or os.path.abspath(compiler.argv[0])  # noqa: PTH100
             started = replace(compiler, argv=(path, *compiler.argv[1:]))
-            permissions = compile_permissions(started, options, file, self.readable, writable=writable)
+            permissions = compile_permissions(started, options, file, self.readable)
             finished = _run((path, *command[1:]), text, compiler, options, permissions)
         except subprocess.TimeoutExpired as error:
             raise CompileError(
@@ -206,12 +204,3 @@ def _run(
         stdout.seek(0)
         output = b"" if returncode else stdout.read()
         return FinishedProcess(returncode=returncode, stdout=output, stderr=stderr, hit_output_limit=hit_output_limit)
-
-
-def _executable(name: str) -> str:
-    """Return the path of a program; of one that can't be started, a path at which the attempt says why."""
-    if path := shutil.which(name):
-        return path
-    if os.path.dirname(name):  # noqa: PTH120 - a Path would drop the "./" that makes a name a path
-        return name
-    raise FileNotFoundError(2, os.strerror(2))

@@ -4,12 +4,12 @@
      --memory BYTES    the most address space
      --file BYTES      the most that it may write to a file
      --parent PID      end with this process, which must be the one that started the launcher
-     --read PATH, --write PATH, --execute PATH      what it may use; may be repeated
+     --read PATH, --execute PATH      what it may use; may be repeated
    _confine --abi      prints the version of Landlock that this system has, 0 where it has none
 
    A path that does not exist is left out; a folder stands for all that is below it. The right to execute brings that to
-   read, the right to write both to read and to make and remove files. A command that can't be started gives exit code
-   125 and "_confine: exec ERRNO" on standard error; anything else that goes wrong here gives 125 and a reason.
+   read; no file can be written. A command that can't be started gives exit code 125 and "_confine: exec ERRNO" on
+   standard error; anything else that goes wrong here gives 125 and a reason.
 
    Landlock's numbers are written out here: headers of older systems lack them. */
 
@@ -33,15 +33,11 @@ enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 }; /* the same 
 enum { RULE_PATH_BENEATH = 1, CREATE_RULESET_VERSION = 1 };
 
 #define EXECUTE (1ULL << 0)
-#define WRITE_FILE (1ULL << 1)
 #define READ_FILE (1ULL << 2)
 #define READ_DIR (1ULL << 3)
-#define REMOVE_FILE (1ULL << 5)
-#define MAKE_REG (1ULL << 8)
-#define TRUNCATE (1ULL << 14)
 
 /* What a file that is not a folder can be granted. */
-#define OF_FILES (EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE)
+#define OF_FILES (EXECUTE | READ_FILE)
 
 /* How many rights on files each version knows: refer came with the second, truncate the third, ioctl the fifth. */
 static const int NUM_FILE_RIGHTS[] = {0, 13, 14, 15, 15, 16};
@@ -111,7 +107,6 @@ static void allow(int ruleset, const char *path, uint64_t rights, uint64_t handl
 static uint64_t rights_of(const char *option) {
     if (!strcmp(option, "--read")) return READ_FILE | READ_DIR;
     if (!strcmp(option, "--execute")) return READ_FILE | READ_DIR | EXECUTE;
-    if (!strcmp(option, "--write")) return READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE;
     return 0;
 }
 

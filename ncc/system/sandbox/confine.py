@@ -32,10 +32,9 @@ _ORDINARY = {
 
 @dataclass(frozen=True, kw_only=True)
 class Permissions:
-    """Paths that a program may read, change, or start, with all below a folder; missing paths are skipped."""
+    """Paths that a program may read or start, with all below a folder; missing paths are skipped."""
 
     read: tuple[str, ...] = ()
-    write: tuple[str, ...] = ()
     execute: tuple[str, ...] = ()
 
 
