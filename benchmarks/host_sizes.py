@@ -26,7 +26,7 @@ import tarfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,8 @@ class Launcher:
                 known["values"] = repr(host.values[index])
             else:
                 known["size"] = str(int(host.buffers[index]) // (np.dtype(dtype).itemsize * width))
-            values = fill(argument, {argument.name: known}, nd_range, np.random.default_rng(index))
+            argument = replace(argument, annotations={argument.name: known})
+            values = fill(argument, nd_range, np.random.default_rng(index))
             if space == "private":
                 self._kernel.set_arg(index, values)
                 continue

@@ -41,7 +41,6 @@ from ncc.kernels.measure.arguments import (
     evaluate_size,
     fill,
     launch_range,
-    num_bytes,
     read_annotations,
 )
 from ncc.kernels.measure.opencl import Device, choose_devices, open_device
@@ -49,7 +48,6 @@ from ncc.kernels.measure.sources import SHIPPED_KERNELS, find_kernels
 from ncc.kernels.measure.sweep import Sweep
 from ncc.kernels.measure.table import COLUMNS, MeasuredTime, load_rows
 from ncc.kernels.measure.table import read_times as devices_read_times
-from ncc.kernels.measure.timing import time_launch
 from ncc.kernels.work import FEATURE_NAMES, CountedStatement, Work, count_work, flops_of, integer_operations_of
 from ncc.learning.corpus import build as corpus_build
 from ncc.learning.corpus.recipe import Attempt, CorpusFile, Recipe, Source, find_files, load_recipe

@@ -11,7 +11,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,7 @@ class Argument:
     type_name: str
     space: str
     is_const: bool
+    annotations: Annotations = field(default_factory=dict)
 
     @property
     def element(self) -> tuple[Any, int]:
@@ -77,17 +78,22 @@ class Argument:
         width = int(match[2] or 1)
         return _SCALARS[match[1]], 4 if width == 3 else width
 
-    def annotation(self, annotations: Annotations, key: str) -> str | None:
-        """Value of its annotation, from a comment."""
-        return {**annotations.get(self.name, {}), **annotations.get(f"{self.kernel}.{self.name}", {})}.get(key)
+    @property
+    def rules(self) -> dict[str, str]:
+        """Its annotations by key."""
+        return {**self.annotations.get(self.name, {}), **self.annotations.get(f"{self.kernel}.{self.name}", {})}
 
-    def elements(self, annotations: Annotations, nd_range: NDRange) -> int:
+    def elements(self, nd_range: NDRange) -> int:
         """Elements of a buffer: one per work-item, of local memory per item of a group, unless a comment says so."""
-        size = self.annotation(annotations, "size") or ("L" if self.space == "local" else "N")
-        count = int(evaluate_size(size, nd_range.names))
+        count = int(evaluate_size(self.rules.get("size", "L" if self.space == "local" else "N"), nd_range.names))
         if not 0 < count < _MAX_ELEMENTS:
             raise InputError(f"kernel {self.kernel}: argument {self.name!r} would have {count} elements")
         return count
+
+    def num_bytes(self, nd_range: NDRange) -> int:
+        """Bytes of a buffer, without making it."""
+        dtype, width = self.element
+        return int(np.dtype(dtype).itemsize) * width * self.elements(nd_range)
 
 
 def read_annotations(source: str) -> Annotations:
@@ -154,25 +160,21 @@ def launch_range(kernel: str, annotations: Annotations, dimensions: int, size: i
     return NDRange(global_size + rest, local_size + rest, size)
 
 
-def fill(argument: Argument, annotations: Annotations, nd_range: NDRange, rng: np.random.Generator) -> np.ndarray:
-    """The numbers of a buffer, or of a scalar (one element), as drawn.
-
-    Whole numbers are below the number of work-items, so that they may be indices of what has an element for each;
-    whole scalars are that number, in two dimensions that of a row; others are between 0 and 1.
-    """
+def fill(argument: Argument, nd_range: NDRange, rng: np.random.Generator) -> np.ndarray:
+    """The numbers of a buffer, or of a scalar (one element): between 0 and 1, or whole numbers."""
     dtype, width = argument.element
     names = nd_range.names
     is_scalar = argument.space == "private"
-    count = width if is_scalar else width * argument.elements(annotations, nd_range)
-    values, below = argument.annotation(annotations, "values"), argument.annotation(annotations, "below")
+    count = width if is_scalar else width * argument.elements(nd_range)
+    values, below = argument.rules.get("values"), argument.rules.get("below")
     if values is not None:
         index = np.arange(count // width).repeat(width)
         made = np.broadcast_to(evaluate_size(values, names | {"i": index}), count)
     elif np.issubdtype(dtype, np.floating):
         made = rng.random(count, np.float32)
-    elif is_scalar and below is None:
+    elif is_scalar and below is None:  # the number of work-items, in two dimensions that of a row
         made = np.full(count, min(names["N"] if len(nd_range.global_size) < 2 else names["X"], np.iinfo(dtype).max))
-    else:
+    else:  # below that number, so that they may be indices of what has an element for each
         limit = names["N"] if below is None else int(evaluate_size(below, names))
         made = rng.integers(0, max(1, min(limit, np.iinfo(dtype).max + 1)), count)
     try:
@@ -181,9 +183,3 @@ def fill(argument: Argument, annotations: Annotations, nd_range: NDRange, rng: n
     except FloatingPointError as error:
         name, values = f"kernel {argument.kernel}: argument {argument.name!r}", f"values {values!r}"
         raise InputError(f"{name}: {values} are beyond the type {argument.type_name}") from error
-
-
-def num_bytes(argument: Argument, annotations: Annotations, nd_range: NDRange) -> int:
-    """Bytes of a buffer, without making it."""
-    dtype, width = argument.element
-    return int(np.dtype(dtype).itemsize) * width * argument.elements(annotations, nd_range)

@@ -1,13 +1,12 @@
 """Kernels to be measured: those that ship, and those of files of OpenCL C, as the bundled clang finds them."""
 
 import hashlib
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from ncc.errors import CompileError, InputError
 from ncc.ir.inputs import find_inputs, load_module
-from ncc.kernels.measure.arguments import launch_range, read_annotations
+from ncc.kernels.measure.arguments import NDRange, launch_range, read_annotations
 from ncc.kernels.reading import kernel_indices
 from ncc.kernels.work import count_work
 from ncc.system.files.reading import read_input
@@ -36,10 +35,9 @@ class KernelSource:
         """Hash of its file's text."""
         return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
-    def group(self, size: int, wgsize: int) -> int:
-        """Work-items in a work-group at a size; `InputError` if none fits into it."""
-        annotations = read_annotations(self.source)
-        return math.prod(launch_range(self.name, annotations, self.dimensions, size, wgsize).local_size)
+    def nd_range(self, size: int, wgsize: int) -> NDRange:
+        """Work-items of a launch at a size; `InputError` if no work-group fits into it."""
+        return launch_range(self.name, read_annotations(self.source), self.dimensions, size, wgsize)
 
 
 def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]:

@@ -14,7 +14,6 @@ from ncc.errors import InputError, NccError, OutputError
 from ncc.kernels.measure.opencl import Device
 from ncc.kernels.measure.sources import SHIPPED_KERNELS, KernelSource, find_kernels
 from ncc.kernels.measure.table import MeasuredTime, load_rows, save_rows
-from ncc.kernels.measure.timing import time_launch
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.text import parse_items
 from ncc.system.files.writing import folder_lock
@@ -73,7 +72,7 @@ class Sweep:
         groups, reason = {}, ""
         for size, wgsize in grid:
             try:
-                groups[size, kernel.group(size, wgsize)] = wgsize
+                groups[size, math.prod(kernel.nd_range(size, wgsize).local_size)] = wgsize
             except InputError as error:
                 reason = str(error)
         if not groups:
@@ -141,6 +140,8 @@ class Sweep:
 
     def time(self, worker: Pool, kernel: KernelSource, *request: Any) -> tuple[MeasuredTime, str]:
         """Time a launch in a worker; see `time_launch`."""
+        from ncc.kernels.measure.timing import time_launch  # which needs pyopencl
+
         return worker.call(f"kernel {kernel.name}", time_launch, kernel, *request)
 
 

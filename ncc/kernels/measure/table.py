@@ -93,19 +93,16 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
         raise DataError(f"{path}: {len(devices):,} devices; expected at most {_MAX_DEVICES}")
     sizes = np.stack([numbers[name] for name in _SIZES], axis=1)
     first: dict[tuple[Any, ...], int] = {}
-    seen: dict[tuple[int, int], int] = {}
-    times = np.full((len(rows), len(devices)), np.nan)
+    rows_of = np.full((len(rows), len(devices)), -1)
     for index, (row, size) in enumerate(zip(rows, np.nan_to_num(sizes, nan=-1).tolist(), strict=True)):
-        launch = first.setdefault((row["kernel_file"], row["kernel"], *size), index)
-        device = devices.index(row["device"])
-        before = seen.setdefault((launch, device), index)
-        if before != index:
+        launch = first.setdefault((row["kernel_file"], row["kernel"], *size), index), devices.index(row["device"])
+        if (before := rows_of[launch]) >= 0:
             raise DataError(
                 f"{path}: rows {before} and {index} (from 0) are the same launch of {row['kernel']} on one device, "
                 f"{row['device']!r}; give devices different names, and each launch one row"
             )
-        times[launch, device] = numbers["time_ms"][index]
-    complete = np.flatnonzero(np.isfinite(times).all(axis=1))
+        rows_of[launch] = index
+    complete = np.flatnonzero((rows_of >= 0).all(axis=1))
     if not len(complete):
         raise DataError(
             f"{path}: no launch was measured on all of {', '.join(devices)}; expected the same sizes on each"
@@ -121,7 +118,7 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
         global_size=sizes[complete, 0],
         local_size=sizes[complete, 1],
         transfer_bytes=sizes[complete, 2],
-        times_ms=times[complete],
+        times_ms=numbers["time_ms"][rows_of[complete]],
     )
 
 

@@ -12,10 +12,10 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 
-from ncc.arrays import Floats
 from ncc.errors import InputError, NccError
-from ncc.kernels.measure.arguments import Argument, NDRange, fill, launch_range, num_bytes, read_annotations
+from ncc.kernels.measure.arguments import Argument, NDRange, fill, read_annotations
 from ncc.kernels.measure.opencl import compiler_error, open_device
 from ncc.kernels.measure.sources import KernelSource
 from ncc.kernels.measure.table import MeasuredTime
@@ -36,8 +36,6 @@ def time_launch(
     kernel: KernelSource, device: str, size: int, wgsize: int, measurement_time: float, is_checked: bool = False
 ) -> tuple[MeasuredTime, str]:
     """Time a kernel at a size, after checking it unless that is done; a warning if it is unusual."""
-    import pyopencl as cl
-
     try:
         session = _open_session(kernel, device)
         nd_range = session.fit_range(size, wgsize)
@@ -47,29 +45,19 @@ def time_launch(
         raise NccError(f"kernel {kernel.name}: {device}: {error}") from error
 
 
-def median_interval(values: Floats) -> tuple[float, float]:
-    """The 95 % interval of a median, by order statistics; all of the range where there are too few for one."""
-    ordered = np.sort(values)
-    rank = max(0, math.floor((len(ordered) - 1.96 * math.sqrt(len(ordered))) / 2) - 1)
-    return float(ordered[rank]), float(ordered[-1 - rank])
-
-
 class _Run:
     """Buffers on the device between guard bands, and what they hold at first."""
 
     def __init__(self, session: "_Session", nd_range: NDRange, seed: int = _SEED) -> None:
-        import pyopencl as cl
-
         self._session, self._nd_range = session, nd_range
         self.given: dict[int, np.ndarray] = {}
         self.parents: dict[int, Any] = {}
         self.buffers: dict[int, Any] = {}
         for index, argument in enumerate(session.arguments):
             if argument.space == "local":
-                size = num_bytes(argument, session.annotations, nd_range)
-                session.kernel.set_arg(index, cl.LocalMemory(size))
+                session.kernel.set_arg(index, cl.LocalMemory(argument.num_bytes(nd_range)))
                 continue
-            values = fill(argument, session.annotations, nd_range, np.random.default_rng((seed, index)))
+            values = fill(argument, nd_range, np.random.default_rng((seed, index)))
             if argument.space != "private":
                 self.given[index] = values
                 size = values.nbytes + 2 * _GUARD_BYTES
@@ -81,8 +69,6 @@ class _Run:
 
     def run(self) -> tuple[float, float, float]:
         """Copy to the device, run, copy back; milliseconds by the wall clock, of the kernel, of the copies."""
-        import pyopencl as cl
-
         queue, nd_range = self._session.queue, self._nd_range
         started = time.perf_counter()
         copy = partial(cl.enqueue_copy, queue, is_blocking=False)
@@ -96,8 +82,6 @@ class _Run:
 
     def output(self, byte: int) -> dict[int, np.ndarray]:
         """Index of each argument → what a run between guard bands of this byte writes."""
-        import pyopencl as cl
-
         queue, band = self._session.queue, np.full(_GUARD_BYTES, byte, np.uint8)
         after = np.empty_like(band)
         ends = {index: (0, _GUARD_BYTES + values.nbytes) for index, values in self.given.items()}
@@ -125,8 +109,6 @@ class _Session:
     """A kernel that a device has compiled."""
 
     def __init__(self, kernel: KernelSource, device: str) -> None:
-        import pyopencl as cl
-
         self.source, self.name, self.device_name = kernel, kernel.name, device
         self.device = open_device(device)
         self.context = cl.Context([self.device])
@@ -137,7 +119,7 @@ class _Session:
         except cl.RuntimeError as error:
             reason = compiler_error(error)
             raise InputError(f"kernel {self.name}: {device} does not compile it: {reason}") from error
-        self.annotations = read_annotations(kernel.source)
+        annotations = read_annotations(kernel.source)
         spaces, info = cl.kernel_arg_address_qualifier, cl.kernel_arg_info
         names = {spaces.GLOBAL: "global", spaces.CONSTANT: "constant", spaces.LOCAL: "local"}
         self.arguments = []
@@ -146,20 +128,19 @@ class _Session:
                 self.kernel.get_arg_info(index, field)
                 for field in (info.NAME, info.TYPE_NAME, info.ADDRESS_QUALIFIER, info.TYPE_QUALIFIER)
             )
-            is_const = bool(qualifiers & cl.kernel_arg_type_qualifier.CONST) or space == spaces.CONSTANT
-            self.arguments.append(Argument(self.name, name, type_name, names.get(space, "private"), is_const))
+            space = names.get(space, "private")
+            is_const = bool(qualifiers & cl.kernel_arg_type_qualifier.CONST) or space == "constant"
+            self.arguments.append(Argument(self.name, name, type_name, space, is_const, annotations))
         for argument in self.arguments:
             _ = argument.element  # which refuses what can't be made
 
     def fit_range(self, size: int, wgsize: int) -> NDRange:
         """Work-items for a size, if the device can take them."""
-        import pyopencl as cl
-
-        nd_range = launch_range(self.name, self.annotations, self.source.dimensions, size, wgsize)
+        nd_range = self.source.nd_range(size, wgsize)
         info = cl.kernel_work_group_info
         group = math.prod(nd_range.local_size)
         arguments = [argument for argument in self.arguments if argument.space != "private"]
-        sizes = [(argument.space, num_bytes(argument, self.annotations, nd_range)) for argument in arguments]
+        sizes = [(argument.space, argument.num_bytes(nd_range)) for argument in arguments]
         buffers, device = [0, *(num for space, num in sizes if space != "local")], self.device
         local = sum(num for space, num in sizes if space == "local")
         max_group = self.kernel.get_work_group_info(info.WORK_GROUP_SIZE, device)
@@ -200,8 +181,10 @@ class _Session:
         end = time.monotonic() + measurement_time
         while len(rows) < _MAX_RUNS:
             rows.append(run.run())
-            wall = np.array([row[0] for row in rows])
-            low, high = median_interval(wall)
+            wall = sorted(row[0] for row in rows)
+            # the median's 95% interval, by order statistics; all of the range where there are too few for one
+            rank = max(0, math.floor((len(wall) - 1.96 * math.sqrt(len(wall))) / 2) - 1)
+            low, high = wall[rank], wall[-1 - rank]
             is_narrow = high - low <= 2 * _TARGET_RELATIVE_ERROR * np.median(wall)
             if (is_narrow and len(rows) >= _RUNS_OF_INTERVAL) or (len(rows) >= _MIN_RUNS and time.monotonic() >= end):
                 break

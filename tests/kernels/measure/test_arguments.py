@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from ncc.errors import InputError
-from tests.rooms import Argument, NDRange, evaluate_size, fill, launch_range, num_bytes, read_annotations
+from tests.rooms import Argument, NDRange, evaluate_size, fill, launch_range, read_annotations
 from tests.support.refuses import refuses
 
 LINE = NDRange((1024,), (64,), 1024)
 SQUARE = NDRange((32, 32), (8, 8), 1024)
 
 
-def _argument(type_name, space="global", name="a"):
-    return Argument("k", name, type_name, space, is_const=False)
+def _argument(type_name, space="global", name="a", annotations=None):
+    return Argument("k", name, type_name, space, is_const=False, annotations=annotations or {})
 
 
-def _made(argument, nd_range=LINE, annotations=None, seed=0):
-    return fill(argument, annotations or {}, nd_range, np.random.default_rng(seed))
+def _made(argument, nd_range=LINE, seed=0):
+    return fill(argument, nd_range, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,10 @@ def test_comments_say_what_arguments_are():
     annotations = read_annotations(
         "// ncc: a: size N + 1, values 8 * i\n  // ncc: k.b: below 3\n// ncc: k: items W / 4, local 32\n"
     )
-    assert _made(_argument("int*"), annotations=annotations)[:3].tolist() == [0, 8, 16]
-    assert num_bytes(_argument("int*"), annotations, LINE) == 4 * 1025
-    assert set(_made(_argument("int*", name="b"), annotations=annotations)) == {0, 1, 2}
+    a, b = (_argument("int*", name=name, annotations=annotations) for name in "ab")
+    assert _made(a)[:3].tolist() == [0, 8, 16]
+    assert a.num_bytes(LINE) == 4 * 1025
+    assert set(_made(b)) == {0, 1, 2}
     assert launch_range("k", annotations, 1, 4096, 64) == NDRange((1024,), (32,), 4096)
 
 
@@ -104,7 +105,7 @@ def test_spaces_in_a_comment_take_no_time():
 )
 def test_values_that_an_argument_cannot_hold_are_refused(type_name, rule, reason):
     with refuses(InputError, reason):
-        _made(_argument(type_name), annotations=read_annotations(f"// ncc: a: {rule}"))
+        _made(_argument(type_name, annotations=read_annotations(f"// ncc: a: {rule}")))
 
 
 def test_a_square_has_no_more_work_items_than_are_asked_for():

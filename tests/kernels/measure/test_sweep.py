@@ -18,7 +18,6 @@ from tests.rooms import (
     find_kernels,
     load_rows,
     open_device,
-    time_launch,
 )
 from tests.rooms import devices_read_times as read_times
 from tests.support.refuses import refuses
@@ -127,7 +126,7 @@ def test_the_kernels_that_ship_are_many_and_of_many_families():
     assert not failed
     assert len({kernel.name for kernel in kernels}) == len(kernels) == 168
     assert len({kernel.family for kernel in kernels}) == 33
-    assert all(kernel.group(16384, 64) for kernel in kernels)
+    assert all(kernel.nd_range(16384, 64) for kernel in kernels)
 
 
 @pytest.mark.full
@@ -182,7 +181,7 @@ def test_a_device_that_breaks_keeps_what_there_is(pocl, tmp_path, monkeypatch):
     answers, original = iter([1, 2]), Pool.call
 
     def call(self, name, function, *args):
-        if function is time_launch and next(answers, None) is None:
+        if function.__name__ == "time_launch" and next(answers, None) is None:
             raise NccError("the driver broke")
         return original(self, name, function, *args)
 
