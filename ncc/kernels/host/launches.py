@@ -32,7 +32,6 @@ from ncc.kernels.host.source import (
     last_name,
     part,
     read_with_includes,
-    source_text,
     text_of,
 )
 from ncc.kernels.host.values import SIZES, Scope, Value, Values, is_number
@@ -138,9 +137,7 @@ class HostCode:
         self._doubtful: set[tuple[str, str]] = set()  # what values rest on that an explicit argument contradicts
         self._explicit: dict[int, float] = {}
         self._find_allocations()
-        every = self._sites()
-        self._every_site = list(islice(every, _MAX_SITES))
-        self._has_more = next(every, None) is not None
+        self._every_site = list(islice(self._sites(), _MAX_SITES))
 
     def has(self, kernel: str) -> bool:
         """Whether there is a launch of a kernel of this plain name."""
@@ -154,11 +151,7 @@ class HostCode:
         return [self._read(site, None, arguments or {}) for site in sites]
 
     def launch_at(self, kernel: str, launch: Launch) -> HostLaunch:
-        """The launch of a kernel, by its whole name, that fits these sizes best.
-
-        Raises:
-            InputError: The grid or block of that launch is negative or divides by zero.
-        """
+        """The launch of a kernel, by its whole name, that fits these sizes best."""
         plain, template = split_kernel_name(kernel)
         sites = [site for site in self._every_site if site.kernel == plain]
         self.values.reset()
@@ -181,8 +174,8 @@ class HostCode:
             origins[key] = ", ".join(places) or self.source.place(site.scope.at)
             return value
 
-        grid = _sizes_of(read("grid", partial(self._size, site, "grid", site.grid)))
-        block = _sizes_of(read("block", partial(self._size, site, "block", site.block)))
+        grid = _sizes_of(read("grid", partial(values.value, site.grid, site.scope)))
+        block = _sizes_of(read("block", partial(values.value, site.block, site.scope)))
         if site.is_opencl and grid:
             if block is None and text_of(site.block) in _NO_BLOCK:
                 dimensions = max((axis for axis, size in enumerate(grid, 1) if size > 1), default=1)
@@ -199,7 +192,7 @@ class HostCode:
                 numbers[number] = float(value)
         numbers |= self._explicit
         origins |= dict.fromkeys(self._explicit, "--arg")
-        if values.exceeded or self._has_more:
+        if values.exceeded or len(self._every_site) == _MAX_SITES:
             conflicts.append("host code is too long to follow: some of its values are unknown")
         return HostLaunch(
             kernel=site.kernel,
@@ -213,18 +206,6 @@ class HostCode:
             conflicts=tuple(conflicts),
         )
 
-    def _size(self, site: _Site, name: str, node: Node | None) -> Value:
-        """Value of a launch's grid or block; InputError if it is negative or divides by zero."""
-        self.values.divided_by_zero = False
-        value = self.values.value(node, site.scope)
-        sizes = value if isinstance(value, tuple) else (value,)
-        is_negative = any(size is not None and size < 0 for size in sizes)
-        if node and (is_negative or (self.values.divided_by_zero and None in sizes)):
-            wrong = "is negative" if is_negative else "divides by zero"
-            place = self.source.place(site.scope.at)
-            raise InputError(f"{place}: the {name} of this launch {wrong}: {source_text(node):.80}")
-        return value
-
     def _infer(self, site: _Site, launch: Launch) -> Iterator[str]:
         """Infer names that are not known from the sizes of a launch; yield sizes that the text has other values for.
 
@@ -232,7 +213,6 @@ class HostCode:
         """
         values = self.values
         for title, node, sizes in site.sizes(launch):
-            self._size(site, title, node)
             for axis, size in enumerate(sizes):
                 held = partial(self._axis, node, axis, site.scope)
                 values.unknown.clear()
@@ -365,6 +345,9 @@ class HostCode:
         if function and name in function.parameters and depth < _MAX_ALIASES:
             for passed, outer in self.values.passed(function, name):
                 yield from self._kernel_names(passed, outer, depth + 1)
+
+
+_host_code = lru_cache(maxsize=16)(HostCode)
 
 
 def _cuda_site(call: Node, kernel: Node | None, sizes: list[Node], arguments: list[Node]) -> _Site:
@@ -507,8 +490,3 @@ def find_launches(
         logger.warning("%s", line)
     place = "source" if isinstance(own, bytes) else own
     return [(module, kernel, launch, host.in_file(f"{place}:")) for kernel, launch, host in found]
-
-
-@lru_cache(maxsize=16)
-def _host_code(text: str, program_arguments: tuple[str, ...] | None) -> HostCode:
-    return HostCode(text, program_arguments)

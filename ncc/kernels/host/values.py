@@ -46,16 +46,12 @@ _POINTER_BYTES = 8
 _UNKNOWN_BYTES = 4
 _MAX_ALIASES = 6
 _MAX_DEPTH = 80  # of nodes and names in each other
-_OWN_DEPTH = 12  # of a launch's own sizes and the dim3 they name; what callers pass may be set in ways not seen here
 _MAX_VALUE = 2.0**63
 _MAX_SHIFT = 64
 _MAX_STEPS = 100_000  # nodes and places looked at for a launch: gpuFLOPBench's programs need at most 62,147
 _MAX_SECONDS = 5.0
 _NO_VALUE = KeyError, IndexError, ValueError, TypeError, ArithmeticError, RecursionError
-_CONVERTED = frozenset(
-    ("atoi", "atol", "atof", "atoll", "stoi", "stol", "stof", "stod", "stoul", "stoull", "strtol", "strtoul", "strtod",
-     "strtoull", "strtoll")
-)  # fmt: skip
+_CONVERTED = re.compile("ato(?:i|f|ll?)|sto(?:i|f|d|u?ll?)|strto(?:f|d|u?ll?)")
 _WRAPPERS = {"parenthesized_expression": 0, "condition_clause": 0, "pointer_expression": 0, "assignment_expression": -1}
 _NOTHING_YET = ("0", "-1", "0.0", "0.f")
 _ARGV = re.compile(r"argv\[(\d+)\]")
@@ -118,14 +114,6 @@ def _number(text: str) -> int | float:
     return int(digits, 8 if digits[0] == "0" else 10)
 
 
-def _unqualified(text: str) -> str:
-    return " ".join(_QUALIFIERS.sub("", text).split())
-
-
-def _type_name(node: Node | None) -> str:
-    return _unqualified(source_text(node))
-
-
 class Values:
     """Evaluates expressions of host code, with the program's arguments if they are known."""
 
@@ -145,7 +133,7 @@ class Values:
         self.given: dict[tuple[str, int | None], float] = {}
         self.unknown: dict[str, None] = {}
         self.origins: list[tuple[str, str]] = []  # what the last values rest on: names, with file and line
-        self.exceeded = self.divided_by_zero = self._is_condition = False
+        self.exceeded = self._is_condition = False
         self._depth, self._steps, self._deadline = 0, 0, time.monotonic() + _MAX_SECONDS
 
     def spend(self, amount: int = 1) -> bool:
@@ -162,8 +150,7 @@ class Values:
         num_origins = len(self.origins)
         try:
             value = self._evaluate(node, scope)
-        except _NO_VALUE as error:
-            self.divided_by_zero |= isinstance(error, ZeroDivisionError) and self._depth <= _OWN_DEPTH
+        except _NO_VALUE:
             value = None
         finally:
             self._depth -= 1
@@ -209,12 +196,13 @@ class Values:
 
     def _resolved(self, type_: Node | None) -> str:
         """Name of a type behind its aliases and macros."""
-        name = _type_name(type_)
+        name, text = "", source_text(type_)
         for _ in range(_MAX_ALIASES):
+            name = " ".join(_QUALIFIERS.sub("", text).split())
             macro, alias = self.source.macros.get(name), self.source.types.get(name)
             if name in SIZES or not (macro or (alias and alias.type != "struct_specifier")):
                 break
-            name = _unqualified(macro.text) if macro else _type_name(alias)
+            text = macro.text if macro else source_text(alias)
         return name
 
     def scope_of(self, name: str, at: int) -> tuple[str, int]:
@@ -323,7 +311,7 @@ class Values:
         if macro and macro.parameters is not None:
             bound = {**scope.bound, **dict(zip(macro.parameters, passed, strict=False))}
             return self.value(parse_expression(macro.text), Scope(scope.at, bound))
-        if name in _CONVERTED and arguments:
+        if _CONVERTED.fullmatch(name) and arguments:
             return self.value(arguments[0], scope)
         for function in self.source.functions.get(name, ()):
             body = children(function.body)
@@ -389,4 +377,4 @@ def _dimensions(values: Sequence[Value]) -> Value:
     """Up to three sizes, of which missing ones are 1; a number or a ``dim3`` alone is unchanged."""
     if len(values) == 1 and values[0] is not None:
         return values[0]
-    return tuple(None if isinstance(one, tuple) else one for one in (*values, 1, 1)[:3])
+    return tuple(None if isinstance(one, tuple) else one for one in (*values, 1, 1, 1)[:3])
