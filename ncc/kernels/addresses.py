@@ -64,15 +64,11 @@ def thread_strides(
     return np.array([value or 0.0 for value in (*stride[: module.num_nodes], 0.0)])
 
 
-def _same_stride(a: float, b: float) -> bool:
-    return a == b or (math.isnan(a) and math.isnan(b))
-
-
 def _join_strides(strides: list[float]) -> float | None:
     """Stride of a value that may be any of these; None if there are none."""
     if not strides:
         return None
-    return strides[0] if all(_same_stride(strides[0], value) for value in strides) else math.nan
+    return strides[0] if all(value == strides[0] for value in strides) else math.nan
 
 
 def _add_strides(a: float, b: float) -> float:
@@ -184,7 +180,7 @@ class _Strides:
             waiting.discard(inst)
             target, result = targets[inst], self._result(inst)
             before = self.stride[target]
-            if result is None or (before is not None and _same_stride(before, result)):
+            if result is None or before == result or (before is not None and math.isnan(before)):
                 continue
             self.stride[target] = result
             again = [user for user in users[target % num_nodes] if user in targets and user not in waiting]
