@@ -518,7 +518,7 @@ def evaluate_times(
 
     Reference: Cummins et al., CGO 2017 (data).
     """
-    from ncc.tasks.devices.fit import MODELS
+    from ncc.tasks.devices.models import MODELS
     from ncc_lab.devices.times import PROTOCOLS, measure_models
     from ncc_lab.frame import choose
 
