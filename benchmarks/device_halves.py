@@ -19,6 +19,7 @@ import numpy as np
 from ncc.arrays import Floats
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.system.files.provenance import command_line
+from ncc.tasks.devices.fit import OWN
 from ncc.tasks.devices.train import held_out_answers, launch_folds, own_launches
 from ncc.tasks.gpus.specs import MEASURED
 from ncc.tasks.gpus.train import fit_gpus, program_folds, published_launches
@@ -33,7 +34,7 @@ def cpu_half(path: Path, device: str, seed: int) -> Floats:
     launches = own_launches([path], load_embedding())
     column, found = launches.devices.index(device), []
     splits = launch_folds(launches, "family", "gp", seed)
-    for row, answer in held_out_answers(launches, splits, "gp", seed=seed, published=False).items():
+    for row, answer in held_out_answers(launches, splits, OWN, "gp", seed).items():
         expected, _, high = (answer.times_ms or {})[device]
         found.append((launches.log_times[row, column] - np.log(expected), np.log(high / expected)))
     return np.array(found)

@@ -16,7 +16,7 @@ import numpy as np
 from ncc.ir.graph.xfg import EdgeKind, build_xfg
 from ncc.ir.reader.reader import read_module
 from ncc.system.files.writing import write_atomically
-from ncc.tasks.devices.published import load_legacy_ir
+from ncc.tasks.devices.train import load_legacy_ir
 
 RESULT = Path(__file__).with_name("results") / "graph_edges.json"
 PUBLISHED = {"all": 326_235, "br": 18_659, "switch": 12, "ret": 2_489}

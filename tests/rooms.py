@@ -151,7 +151,7 @@ from ncc.tasks.coarsening.train import fit_lstm as fit_coarsening_lstm
 from ncc.tasks.coarsening.train import read_times as read_coarsening_times
 from ncc.tasks.devices.features import WORK_WIDTH, KernelFeatures, KernelWork, code_columns
 from ncc.tasks.devices.head import PLATFORMS, TimesHead, load_device_head
-from ncc.tasks.devices.published import load_legacy_ir, suite_launches
+from ncc.tasks.devices.train import load_legacy_ir, suite_launches
 from ncc.tasks.gpus.tables import read_launches
 from ncc.tasks.gpus.train import Launches, device_sources, fit_gpus, program_folds
 from ncc.tasks.search import build as search_build

@@ -121,7 +121,7 @@ def evaluate_devmap(
     Reference: Cummins et al. 2017 (data); Ben-Nun et al. 2018, section 6.2 (task).
     """
     from ncc.tasks.devices.head import Platform
-    from ncc.tasks.devices.published import load_legacy_ir
+    from ncc.tasks.devices.train import load_legacy_ir
     from ncc_lab.comparison import compare, join
     from ncc_lab.devices.devmap import PROTOCOLS, device_mapping, standard_methods
     from ncc_lab.devices.samples import load_samples

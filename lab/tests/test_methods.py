@@ -49,8 +49,8 @@ class Case:
 
 def device_case(samples: DeviceMappingSamples, patch: pytest.MonkeyPatch) -> Case:
     texts = {samples.ir_name(row): IR.replace(b", 0", b", %d" % (row // 8)) for row in range(len(samples))}
-    patch.setattr("ncc.tasks.devices.published.locate", lambda *_: None)
-    patch.setattr("ncc.tasks.devices.published.iter_members", lambda *_: texts.items())
+    patch.setattr("ncc.tasks.devices.train.locate", lambda *_: None)
+    patch.setattr("ncc.tasks.devices.train.iter_members", lambda *_: texts.items())
     test = np.arange(16, 24)
     wrong = samples.without_answers(test)
     wrong.log_ratio[test] = -3 * samples.log_ratio[test]

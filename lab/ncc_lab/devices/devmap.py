@@ -17,7 +17,7 @@ from ncc.ir.reader.native import OPCODES
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.heads.folds import balanced_folds, check_folds
 from ncc.tasks.devices.features import KernelFeatures
-from ncc.tasks.devices.fit import fit_times
+from ncc.tasks.devices.fit import OWN, fit_times
 from ncc.tasks.devices.models import Launches
 from ncc_lab.controls import RandomVectors, WithInputs, constant, majority, sklearn_method
 from ncc_lab.devices.samples import (
@@ -231,7 +231,7 @@ def times_method(inputs: KernelFeatures) -> DeviceMethod:
         train: Subset[DeviceMappingSamples], test: Subset[DeviceMappingSamples], rng: np.random.Generator
     ) -> Floats:
         launches, seed = train.table.launches, int(rng.integers(2**31))
-        head = fit_times(Launches.of(launches, inputs).rows(train.rows), model="gp", seed=seed)
+        head = fit_times({OWN: Launches.of(launches, inputs).rows(train.rows)}, {OWN: "gp"}, seed=seed)
         answers = head.predict(inputs.rows(test.rows), launches.sizes[test.rows], as_measured=True)
         return np.array([(one.log_ratio, *np.log(one.interval), one.probabilities["GPU"]) for one in answers])
 

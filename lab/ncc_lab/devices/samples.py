@@ -24,7 +24,7 @@ from ncc.learning.data.tables import check_names, read_rows
 from ncc.learning.embedding.embedding import Embedding
 from ncc.tasks.devices.features import KernelFeatures
 from ncc.tasks.devices.head import Platform, check_platform
-from ncc.tasks.devices.published import (
+from ncc.tasks.devices.train import (
     check_rows,
     legacy_features,
     legacy_name,

@@ -14,11 +14,17 @@ from ncc.arrays import Split
 from ncc.kernels.measure.table import LaunchTimes, LaunchUnit
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.tasks.devices.features import launch_columns
-from ncc.tasks.devices.fit import CLGEN
+from ncc.tasks.devices.fit import CLGEN, SUITES
 from ncc.tasks.devices.head import Platform
 from ncc.tasks.devices.models import Launches, Model, targets_of
-from ncc.tasks.devices.published import clgen_launches, suite_launches
-from ncc.tasks.devices.train import held_out_answers, launch_folds, measure_times, summary
+from ncc.tasks.devices.train import (
+    clgen_launches,
+    held_out_answers,
+    launch_folds,
+    measure_times,
+    suite_launches,
+    summary,
+)
 from ncc_lab.figures import selective_accuracy
 
 PROTOCOLS = ("kernel", "application", "suite", "clgen-kernel", "clgen-to-suites", "suites-to-clgen")
@@ -69,7 +75,8 @@ def measure_models(
         unit: LaunchUnit = {"application": "family", "suite": "suite"}.get(name, "kernel")  # type: ignore[assignment]
         for one in models:
             splits = [_between(launches, name)] if both else launch_folds(launches, unit, one, seed)
-            score = found[name][f"ncc times, {one}"] = _score(launches, splits, one, seed)
+            source = CLGEN if name.startswith(CLGEN) else SUITES
+            score = found[name][f"ncc times, {one}"] = _score(launches, splits, source, one, seed)
             if progress:
                 progress(f"{platform}, {name}, {one}: {summary(score)}")
         if not both:
@@ -102,9 +109,9 @@ def _between(table: LaunchTimes, protocol: str) -> Split:
     return np.flatnonzero(train), np.flatnonzero(test)
 
 
-def _score(launches: Launches, splits: Iterable[Split], model: Model, seed: int) -> dict[str, Any]:
+def _score(launches: Launches, splits: Iterable[Split], source: str, model: Model, seed: int) -> dict[str, Any]:
     """Return scores of answers about parts held out, and accuracies among the most confident answers."""
-    answers = held_out_answers(launches, splits, model, seed=seed, published=True)
+    answers = held_out_answers(launches, splits, source, model, seed)
     measured = targets_of(launches.log_times)[:, 1:].max(axis=1)
     rows = np.array(sorted(answers))
     ratio, confidence = np.array([(answers[row].log_ratio, answers[row].confidence) for row in rows.tolist()]).T

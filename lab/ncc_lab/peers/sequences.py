@@ -38,7 +38,7 @@ from ncc.learning.encoder.network import EncoderNetwork, fit_network
 from ncc.learning.encoder.network_numpy import distinct_sequences
 from ncc.learning.training.config import TrainingConfig
 from ncc.tasks.coarsening.train import FACTORS
-from ncc.tasks.devices.published import load_legacy_ir
+from ncc.tasks.devices.train import load_legacy_ir
 from ncc_lab.coarsening.coarsening import device_inputs
 from ncc_lab.coarsening.samples import CoarseningSamples
 from ncc_lab.devices.samples import DeviceMappingSamples

@@ -176,7 +176,7 @@ def tables(toy: DeviceMappingSamples, monkeypatch: pytest.MonkeyPatch) -> None:
 
     texts = {toy.ir_name(row): IR.replace(b"@f", f"@{toy.suite[row]}".encode()) for row in range(24)}
     monkeypatch.setattr("ncc_lab.devices.samples.load_samples", load)
-    for place in ("ncc.tasks.devices.published", "ncc_lab.devices.samples"):
+    for place in ("ncc.tasks.devices.train", "ncc_lab.devices.samples"):
         monkeypatch.setattr(f"{place}.load_legacy_ir", lambda folder: texts)
 
 

@@ -205,12 +205,11 @@ def code_columns(features: KernelFeatures) -> Floats:
 
 def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
     """(n, NUM_COLUMNS) float64 of n kernels at (n, 3) bytes, work-group and global sizes, NaN if unknown."""
-    transfer, group, items = complete_sizes(features, sizes).T
+    transfer, group, items = np.log1p(complete_sizes(features, sizes)).T
     counts = _at_items(features.work, data_items(features, sizes))[:, :NUM_KINDS]
     amounts = np.expm1(counts)
     shares = amounts / np.maximum(amounts.sum(axis=1, keepdims=True), 1e-9)
     code = code_columns(features)
-    transfer, group, items = np.log1p(transfer), np.log1p(group), np.log1p(items)
     work = [transfer - items, items + features.feature("dynamic_flops"), items + code[:, len(_PROFILE)]]
     return np.column_stack([transfer, group, items, *work, code, features.profile, items - group, counts, shares])
 

@@ -12,8 +12,8 @@ from ncc.tasks.devices.features import CODE, code_distances, launch_terms
 from ncc.tasks.devices.head import INTERVAL, LEVELS, Errors, Expert, TimesHead, sign_probability
 from ncc.tasks.devices.models import Launches, Model, correct, fit_machine, log_times, predict_targets
 
-CLGEN = "clgen"
-"""The suite of generated kernels; people wrote those of all others for a purpose."""
+OWN, SUITES, CLGEN = "all", "suites", "clgen"
+"""Sources of launches: own tables, or the published suites and kernels that CLgen generated."""
 
 # chosen on the published times, kernels and suites held out, before the heads that ship were fitted
 _FOLDS, _BINS, _MANY_LAUNCHES = 4, 20, 5000
@@ -36,25 +36,24 @@ def ratios_of(targets: Floats) -> Floats:
 
 
 def fit_times(
-    launches: Launches,
+    sources: Mapping[str, Launches],
+    models: Mapping[str, Model],
     *,
-    model: Model | Mapping[str, Model] = "gp",
-    published: bool = False,
     platform: str = "own",
     seed: int = 204,
     embedding_id: str = "",
 ) -> TimesHead:
-    """Fit a head to launches of four kernels or more; of the published ones CLgen's have a separate expert."""
+    """Fit a head to launches of four kernels or more, `OWN` or published ones, with an expert for each source."""
     # CLgen's times count all transfers, as users expect, and those of own tables do: the machine model follows from
     # them, and the expert of the suites answers only for nearly identical kernels
-    owner = np.where(launches.suite == CLGEN, CLGEN, "suites") if published else np.full(len(launches), "all")
-    names = list(dict.fromkeys(owner.tolist()))
+    launches, published = Launches.joined(list(sources.values())), OWN not in sources
+    owner = np.repeat(list(sources), [len(part) for part in sources.values()])
     terms = launch_terms(launches, launches.sizes)
     launched = not published and bool(np.isfinite(launches.global_size).any())
-    trusted = owner != "suites"
+    trusted = owner != SUITES
     fitted = fit_machine(launches.rows(trusted), terms[trusted], launched=launched)
     unshrunk = fitted.targets(terms)
-    elsewhere = ~trusted if len(names) > 1 else trusted
+    elsewhere = ~trusted if len(sources) > 1 else trusted
     groups = launches.groups("suite" if published else "family")
     unseen = [
         FoldPrediction(rows, unshrunk[rows], launches.targets[rows], np.zeros(len(rows)))
@@ -74,14 +73,13 @@ def fit_times(
     )
     samples = replace(launches, base=unshrunk if launched else None)
     predicted = machine.targets(terms)
-    kinds = {name: model if isinstance(model, str) else model[name] for name in names}
     experts = []
-    for name, kind in kinds.items():
-        expert = _fit_expert(samples.rows(owner == name), predicted[owner == name], name, kind, seed)
-        experts.append(replace(expert, blend_range=_SHORT_RANGE) if name == "suites" else expert)
+    for name in sources:
+        expert = _fit_expert(samples.rows(owner == name), predicted[owner == name], name, models[name], seed)
+        experts.append(replace(expert, blend_range=_SHORT_RANGE) if name == SUITES else expert)
     wgsize = float(np.nanmedian(launches.local_size))
     wgsize = wgsize if wgsize >= 1 else 64.0
-    identity = embedding_id if "lstm" in kinds.values() else None
+    identity = embedding_id if "lstm" in models.values() else None
     return TimesHead(launches.devices, tuple(experts), machine, errors, wgsize, platform, embedding_id=identity)
 
 

@@ -33,7 +33,6 @@ _BEND, _MAX_COMPRESSED = 3.0, 5.5
 _DECAY = 10.0
 """Per distance: what is learned beyond the machine model says how long kernels near training take, hardly others."""
 _TERMS = {len(terms): terms for terms in TERMS.values()}
-
 PRIORS: Mapping[str, tuple[float, ...]] = {
     "CPU": (0.02, 1e-8, 1e-7, 1e-6, 5e-8, 1e-6, 3e-7, 3e-8, 3e-7, 1e-6, 1e-5, 3e-5, 1e-6, 2e-6, 1e-6),
     "GPU": (0.02, 2e-7, 1e-9, 1e-8, 5e-9, 5e-8, 1e-5, 1e-9, 1e-9, 1e-8, 1e-8, 3e-8, 1e-8, 2e-8, 1e-8),
@@ -119,8 +118,9 @@ def _check_scale(model: "GaussianProcess | LSTMTimes", width: int) -> None:
 
 
 def _column_scale(columns: Floats) -> Floats:
-    """(k,) float64 standard deviations, 0 if constant."""
-    return np.where(np.ptp(columns, axis=0) > 0, columns.std(axis=0), 0.0)
+    """(k,) float64 standard deviations, 0 if constant, also if only rounding differs."""
+    scale = columns.std(axis=0)
+    return np.where(scale < _MIN_SCALE, 0.0, scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,11 +221,11 @@ def _fit_lstm(columns: Floats, targets: Floats, sequences: NDArray[np.object_], 
 
     chosen = columns[:, LAUNCH]
     kernels, owner = distinct_sequences([sequence[:LONGEST_READ] for sequence in sequences])
-    ends = np.cumsum([len(kernel) for kernel in kernels])
+    ends = np.cumsum(list(map(len, kernels)))
     mean, std = targets.mean(axis=0), np.maximum(targets.std(axis=0), 1e-6)
     center, scale = chosen.mean(axis=0), _column_scale(chosen)
     data = SequenceData(
-        Sequences.of([np.arange(end - len(kernel), end) for kernel, end in zip(kernels, ends.tolist(), strict=True)]),
+        Sequences.of(np.split(np.arange(ends[-1]), ends[:-1])),
         ((targets - mean) / std).astype(np.float32),
         auxiliary=standardize(chosen, center, scale, MAX_STANDARD).astype(np.float32),
         owner=owner,
@@ -233,8 +233,7 @@ def _fit_lstm(columns: Floats, targets: Floats, sequences: NDArray[np.object_], 
     )
     encoder = EncoderConfig(hidden=64, layers=1, pooling=("last", "mean", "max"), last_dropout=0.2)
     head = HeadConfig(dense=128, norm="layer", dropout=0.1)  # batches have few kernels, so norms are over features
-    vectors = np.concatenate(kernels).astype(np.float32)
-    make = partial(EncoderNetwork, vectors, targets.shape[1], encoder, head, len(LAUNCH))
+    make = partial(EncoderNetwork, np.concatenate(kernels), targets.shape[1], encoder, head, len(LAUNCH))
     epochs = int(np.clip(_STEPS * _BATCH_SIZE // len(columns), *_EPOCHS))
     loop = TrainingConfig(epochs=epochs, batch_size=_BATCH_SIZE)
     seeds = np.random.default_rng(seed).integers(2**31, size=1).tolist()

@@ -29,7 +29,6 @@ _ELEMENT = 4
 _TIMED_STEP = 8
 """Step between sizes at which a GPU of a data sheet is timed, each by running the kernel."""
 
-
 Comparison = Callable[[DevicePrediction, tuple[Module, int, Launch, HostLaunch], float], DevicePrediction]
 """Compares the CPU of an answer with a GPU that no head knows, at a launch that moves some bytes."""
 

@@ -342,11 +342,10 @@ class Explanation(Summarized):
             if (effect := math.exp(abs(line.log_ratio_change))) >= _MIN_EFFECT:
                 matches = filter(None, map(_STATEMENT.match, line.statements))
                 names = ((match[2] or "").removeprefix("llvm.").partition(".")[0] or match[1] for match in matches)
-                words = sorted(
-                    dict.fromkeys(_WORDS.get(demangle(name), name) for name in names), key=_MINOR.__contains__
-                )
+                words = dict.fromkeys(_WORDS.get(demangle(name), name) for name in names)
+                shown = ", ".join(sorted(words, key=_MINOR.__contains__)[:_MAX_WORDS])
                 location = f"line {line.line}" if line.line else "statement"
-                rows.append((location, ", ".join(words[:_MAX_WORDS]), f"{effect:.2f}x towards {line.favors}"))
+                rows.append((location, shown, f"{effect:.2f}x towards {line.favors}"))
         reasons = align_columns(rows, left=(0, 1, 2)) if rows else f"no line moves the answer by {_MIN_EFFECT}x or more"
         device = "GPU" if self.log_ratio > 0 else "CPU"
         return Summary(

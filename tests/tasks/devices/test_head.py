@@ -101,6 +101,20 @@ def test_intervals_are_as_wide_as_errors_at_such_times(tmp_path):
             dataclasses.replace(head.experts[0], errors_by_time=errors)
 
 
+def test_sizes_that_differ_by_rounding_alone_are_one_size(table, tmp_path):
+    rows = [
+        {"kernel_file": str(table.with_name(f"k{number}.cl")), "kernel": f"k{number}", "device": device}
+        | {"global_size": size, "local_size": 64, "time_ms": 1 + number}
+        for number in range(8)
+        for size in (1 << 20, (1 << 20) + 1)
+        for device in ("one", "other")
+    ]
+    write_times(tmp_path / "t.csv", rows)
+    head = ncc.train_devmap(tables=[tmp_path / "t.csv"])
+    [answer] = ncc.predict_device(table.with_name("k1.cl"), global_size=1 << 20, head=head)
+    assert answer.times_ms["one"][0] == pytest.approx(2, rel=1)
+
+
 def test_three_devices(table, tmp_path):
     text = table.read_text().splitlines()
     more = [line.replace(",other,", ",NPU,") for line in text if ",other," in line]
