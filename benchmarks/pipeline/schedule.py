@@ -24,7 +24,7 @@ from ncc.learning.training.config import TrainingConfig
 from ncc.learning.training.loop import TrainingData
 from ncc.learning.training.precision import shared_precisions
 from ncc.learning.training.ranks import rank_and_world
-from ncc.learning.training.strategies import ClippedAdamW, rate_factor
+from ncc.learning.training.strategies import rate_factor
 
 __all__ = ["train_in_stages"]
 
@@ -114,7 +114,7 @@ class _Run:
         self.rank, self.world = rank_and_world()
         self.parameters = [parameter for parameter in stages[self.rank].parameters() if parameter.requires_grad]
         self.drop_gradients()
-        self.optimizer = ClippedAdamW(self.parameters, config)
+        self.adam = torch.optim.AdamW(self.parameters, weight_decay=config.weight_decay, fused=True)
         self.precision = shared_precisions(device, mixed=config.mixed_precision)[0]
         self.pieces = StageOfPieces(stages[self.rank], self.precision, device)
         self.steps = 0
@@ -193,7 +193,9 @@ class _Run:
             factor = min(1.0, self.config.max_grad_norm / (float(square) ** 0.5 + 1e-6))
             for gradient in gradients:
                 gradient.mul_(factor)
-            self.optimizer.step(rate)  # its own clipping finds nothing left to do
+            self.adam.param_groups[0]["lr"] = rate
+            self.adam.step()
+            self.adam.zero_grad(set_to_none=False)
         self.steps += 1
 
     def _computing(self) -> AbstractContextManager[None]:

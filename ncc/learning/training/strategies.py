@@ -15,30 +15,8 @@ from ncc.learning.training.ranks import rank_and_world, sum_over_ranks
 SparseRows = Callable[[Ints], Mapping[str, Ints]]
 """Samples of a batch → by parameter name, the only rows that can have gradients."""
 
-State = dict[str, Any]
-
 _DTYPES = {"none": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 """Compression → type in which gradients are sent and summed."""
-
-
-class ClippedAdamW:
-    """AdamW that clips the gradient's norm first and zeros the gradient afterwards.
-
-    Reference: Loshchilov and Hutter 2019 ("Decoupled weight decay regularization").
-    """
-
-    def __init__(self, parameters: Sequence[Tensor], config: TrainingConfig) -> None:
-        self.adam = torch.optim.AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
-        self._parameters = parameters
-        self._max_grad_norm = config.max_grad_norm
-
-    def step(self, rate: float) -> None:
-        """Update the parameters with a learning rate."""
-        nn.utils.clip_grad_norm_(self._parameters, self._max_grad_norm)
-        for group in self.adam.param_groups:
-            group["lr"] = rate
-        self.adam.step()
-        self.adam.zero_grad(set_to_none=False)
 
 
 def rate_factor(step: int, warm: int, total: int) -> float:
@@ -69,7 +47,7 @@ class Strategy:
         self._rank, self._world_size = rank_and_world()
         self._model, self._config = model, config
         self._steps_per_epoch, self._sparse_rows = steps_per_epoch, sparse_rows
-        self._optimizer = ClippedAdamW(self.parameters, config)
+        self._adam = torch.optim.AdamW(self.parameters, weight_decay=config.weight_decay, fused=True)
         self._gradient = torch.zeros_like(_flatten(self.parameters))
         for parameter, view in zip(self.parameters, _views_like(self._gradient, self.parameters), strict=True):
             parameter.grad = view
@@ -79,9 +57,17 @@ class Strategy:
         return samples[self._rank :: self._world_size], len(samples)
 
     def step(self) -> None:
-        """Clip and apply the gradients, then zero them."""
+        """Clip and apply the gradients, then zero them.
+
+        Reference: Loshchilov and Hutter 2019 ("Decoupled weight decay regularization").
+        """
         warm = self._steps_per_epoch
-        self._optimizer.step(self._config.learning_rate * rate_factor(self.steps, warm, warm * self._config.epochs))
+        rate = self._config.learning_rate * rate_factor(self.steps, warm, warm * self._config.epochs)
+        nn.utils.clip_grad_norm_(self.parameters, self._config.max_grad_norm)
+        for group in self._adam.param_groups:
+            group["lr"] = rate
+        self._adam.step()
+        self._gradient.zero_()
         self.steps += 1
 
     def end_epoch(self) -> None:
@@ -93,18 +79,18 @@ class Strategy:
                     self.bytes_sent += buffer.nbytes
                 dist.broadcast(buffer, src=0)
 
-    def state_dict(self) -> State:
+    def state_dict(self) -> dict[str, Any]:
         """Rank 0's state that all ranks share, beside the model's."""
-        return {"steps": self.steps, "optimizer": self._optimizer.adam.state_dict()}
+        return {"steps": self.steps, "optimizer": self._adam.state_dict()}
 
     def rank_state(self) -> dict[str, Tensor]:
         """State of this rank alone, on the host."""
         return {}
 
-    def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
+    def load_state_dict(self, state: dict[str, Any], rank_state: Mapping[str, Tensor]) -> None:  # noqa: ARG002
         """Restore `state_dict` and this rank's `rank_state`; the model has its weights already."""
         self.steps = int(state["steps"])
-        self._optimizer.adam.load_state_dict(state["optimizer"])
+        self._adam.load_state_dict(state["optimizer"])
 
     def close(self) -> None:
         """Drop gradients, and all that would outlive the process group."""
@@ -189,14 +175,14 @@ class Local(Strategy):
         """This rank's moments, flat."""
         return {name: _flatten(self._moments(name)).cpu() for name in self._MOMENTS}
 
-    def load_state_dict(self, state: State, rank_state: Mapping[str, Tensor]) -> None:
+    def load_state_dict(self, state: dict[str, Any], rank_state: Mapping[str, Tensor]) -> None:
         """Restore this rank's moments, too."""
         super().load_state_dict(state, rank_state)
         for name in self._MOMENTS:
             _copy_pieces(rank_state[name], self._moments(name))
 
     def _moments(self, name: str) -> list[Tensor]:
-        return [self._optimizer.adam.state[parameter][name] for parameter in self.parameters]
+        return [self._adam.state[parameter][name] for parameter in self.parameters]
 
     def _average(self, tensors: Sequence[Tensor]) -> None:
         """Replace tensors with their means over ranks, in one collective."""
