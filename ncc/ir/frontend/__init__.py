@@ -1,4 +1,1 @@
-"""Source to LLVM IR: C, C++, OpenCL C and CUDA device code, by a clang run as a subprocess.
-
-The first step; its result goes to `ncc.ir.reader`.
-"""
+"""Source to LLVM IR, the first step: C, C++, OpenCL C and CUDA device code, by a clang run as a subprocess."""

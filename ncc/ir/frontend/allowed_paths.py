@@ -195,7 +195,7 @@ _PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share")
 
 
 def compile_permissions(
-    compiler: Clang, options: CompileOptions, source: str | None, readable: Sequence[str | os.PathLike[str]] = ()
+    compiler: Clang, options: CompileOptions, source: str | bytes, readable: Sequence[str | os.PathLike[str]] = ()
 ) -> Permissions:
     """Return what a compilation may use."""
     read = [
@@ -205,7 +205,7 @@ def compile_permissions(
         *_named_by(options.flags),
         *(path for folder in readable for path in allowed_tree(folder)),
     ]
-    if source is not None:
+    if isinstance(source, str):
         read += allowed_paths(source, readable)
         if not readable:  # a file that the user named himself, which may be a link to anywhere
             read.append(source)

@@ -70,8 +70,8 @@ def _architecture(name: str) -> str:
     return _ARCHITECTURES.get(lowered, lowered)
 
 
-def _isystem(*folders: Path) -> list[str]:
-    return [part for folder in folders for part in ("-isystem", str(folder))]
+def _searched(option: str, *folders: str | Path) -> list[str]:
+    return [part for folder in folders for part in (option, str(folder))]
 
 
 _CUDA_PATH = "NCC_CUDA_PATH"
@@ -91,7 +91,7 @@ def toolkit_flags(named: str | None) -> tuple[str, ...]:
     folders = [folder for include in includes for folder in (include / "cccl", include) if folder.is_dir()]
     # CUDA's C++ core libraries look into NVIDIA's half floats and its version, and have ours, with the operations alone
     own = ("-DCCCL_DISABLE_FP16_SUPPORT", "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK") if folders else ()
-    return (*own, *(part for folder in folders for part in ("-idirafter", str(folder))))
+    return (*own, *_searched("-idirafter", *folders))
 
 
 def with_extensions(options: CompileOptions, errors: Sequence[str], language: str) -> CompileOptions | None:
@@ -103,8 +103,7 @@ def with_extensions(options: CompileOptions, errors: Sequence[str], language: st
     if not folders or str(folders[-1]) in options.flags:
         return None
     declared = ("-DUSE_CUDA",) if language == "cuda" else ()
-    flags = (part for folder in folders for part in ("-idirafter", str(folder)))
-    return replace(options, flags=(*declared, *flags, *options.flags))
+    return replace(options, flags=(*declared, *_searched("-idirafter", *folders), *options.flags))
 
 
 def _toolkit_include(named: str, origin: str) -> Path:
@@ -140,7 +139,7 @@ _LENIENT = tuple(
 )
 
 
-def compile_command(compiler: Clang, language: str, source: str | None, options: CompileOptions) -> tuple[str, ...]:
+def compile_command(compiler: Clang, language: str, source: str | bytes, options: CompileOptions) -> tuple[str, ...]:
     """Spell out the command that prints the IR of one source file to standard output."""
     return (
         *compiler.argv,
@@ -154,7 +153,7 @@ def compile_command(compiler: Clang, language: str, source: str | None, options:
         *(("-gline-tables-only",) if options.debug_lines else ()),
         *(f"-idirafter{folder}" for folder in options.searched),
         *options.flags,
-        "-" if source is None else _whole_path(source),
+        "-" if isinstance(source, bytes) else _whole_path(source),
     )
 
 
@@ -202,18 +201,16 @@ def _host_flags(compiler: Clang, user_flags: Sequence[str], *, cplusplus: bool) 
     architecture = _architecture(target.partition("-")[0])
     flags = [f"--target={default}", "-nostdinc"]
     if cplusplus:
-        flags.append("-nostdinc++")
-        flags += _isystem(OWN_HEADERS / "cxx", headers / "libcxx/include", headers / "libcxxabi/include")
+        libraries = OWN_HEADERS / "cxx", headers / "libcxx/include", headers / "libcxxabi/include"
         flags += [
+            *("-nostdinc++", *_searched("-isystem", *libraries)),
             *(f"-D_LIBCPP_{define}" for define in _LIBCXX_DEFINES.split()),
             "-D_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
         ]
     libc = headers / "libc/include"
     known = (family for family in _FAMILIES if architecture.startswith(family))
     family = "x86" if architecture == "i386" else next(known, architecture)
-    flags += _isystem(headers / "include", libc / f"{family}-linux-gnu", libc / "generic-glibc")
-    flags += _isystem(libc / f"{family}-linux-any", libc / "any-linux-any", OWN_HEADERS / "c")
-    flags.append(_GLIBC_DEFINE)
-    for folder in (f"/usr/include/{architecture}-linux-gnu", "/usr/include"):
-        flags += ["-idirafter", folder]
+    own = libc / f"{family}-linux-gnu", libc / "generic-glibc", libc / f"{family}-linux-any", libc / "any-linux-any"
+    flags += [*_searched("-isystem", headers / "include", *own, OWN_HEADERS / "c"), _GLIBC_DEFINE]
+    flags += _searched("-idirafter", f"/usr/include/{architecture}-linux-gnu", "/usr/include")
     return flags

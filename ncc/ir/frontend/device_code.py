@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -138,12 +138,12 @@ def _replacement_header(name: str) -> str:
     return f'#include "{OWN_HEADERS / "cuda" / ours}.h"\n' if ours else ""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Error:
     """An error of the compiler: its text, the positions that it names, in order, and that of a host's declaration."""
 
     text: str
-    positions: tuple[int, ...]
+    positions: list[int] = field(default_factory=list)
     host: int | None = None
 
 
@@ -196,14 +196,15 @@ class _DeviceCodePruner:
         errors: list[_Error] = []
         for line, column, kind, message in re.findall(_MESSAGE, stderr):
             if "error" in kind:
-                errors.append(_Error(message, ()))
+                errors.append(_Error(message))
             if errors and int(line) < len(starts):
                 error, position = errors[-1], starts[int(line) - 1] + int(column) - 1
                 if encoded is not None:
                     position = len(encoded[:position].decode(errors="ignore"))
+                error.positions.append(position)
                 is_host = message.endswith("declared here") and re.search(_HOST, error.text)
-                host = position if is_host or message.endswith(_NOT_VIABLE) else error.host
-                errors[-1] = _Error(error.text, (*error.positions, position), host)
+                if is_host or message.endswith(_NOT_VIABLE):
+                    error.host = position
         return errors
 
     def _leave_out(self, errors: list[_Error]) -> bool:

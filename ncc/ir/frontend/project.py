@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -166,10 +167,7 @@ def _resolve(name: str, path: str, folders: dict[str, None], trees: Sequence[Tre
 
 
 def _included(path: str) -> list[str]:
-    if os.path.islink(path):  # it may lead anywhere
-        return []
-    try:
-        with Path(path).open("rb") as file:
+    if not os.path.islink(path):  # which may lead anywhere
+        with suppress(OSError), Path(path).open("rb") as file:
             return [os.fsdecode(name) for name in re.findall(_INCLUDE, file.read(_MAX_FILE_BYTES))]
-    except OSError:
-        return []
+    return []

@@ -88,11 +88,9 @@ def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
     returncode = finished.returncode
     ended_by = -returncode if returncode < 0 else returncode - _KILLED_BY_SHELL
     if ended_by == signal.SIGXFSZ or finished.hit_output_limit:
-        limit = f"{output_limit() / GIGABYTE:.3g} GB"
-        return f"the compiler wrote more than {limit} and was stopped; raise NCC_OUTPUT_GB"
+        return f"the compiler wrote more than {output_limit() / GIGABYTE:.3g} GB and was stopped; raise NCC_OUTPUT_GB"
     if re.search(_OUT_OF_MEMORY, stderr):
-        limit = f"{memory_limit() / GIGABYTE:.3g} GB"
-        return f"the compiler needs more than {limit} of memory; raise NCC_MEMORY_GB"
+        return f"the compiler needs more than {memory_limit() / GIGABYTE:.3g} GB of memory; raise NCC_MEMORY_GB"
     if name := signal_name(returncode):
         reason = ", maybe for want of memory" if name == "SIGKILL" else ""
         return f"the compiler was ended by signal {name}{reason}"
@@ -144,18 +142,16 @@ class TranslationUnit:
 
     def command(self, options: CompileOptions) -> tuple[str, ...]:
         """Return the command that prints its IR."""
-        path = None if isinstance(self.source, bytes) else self.source
-        return compile_command(self.compiler, self.language, path, options)
+        return compile_command(self.compiler, self.language, self.source, options)
 
     def run(self, options: CompileOptions, command: Sequence[str] = ()) -> FinishedProcess:
         """Run its command, or another one that ends with its source."""
         command, compiler = command or self.command(options), self.compiler
-        text, file = (self.source, None) if isinstance(self.source, bytes) else (None, self.source)
         try:
             path = shutil.which(compiler.argv[0]) or os.path.abspath(compiler.argv[0])  # noqa: PTH100
             started = replace(compiler, argv=(path, *compiler.argv[1:]))
-            permissions = compile_permissions(started, options, file, self.readable)
-            finished = _run((path, *command[1:]), text, compiler, options, permissions)
+            permissions = compile_permissions(started, options, self.source, self.readable)
+            finished = _run((path, *command[1:]), self.source, compiler, options, permissions)
         except subprocess.TimeoutExpired as error:
             raise CompileError(
                 f"{self.name}: the compiler did not finish within {options.timeout_s:g} seconds and was stopped; "
@@ -167,7 +163,7 @@ class TranslationUnit:
                 f"{self.name}: can't start the compiler {compiler.argv[0]!r}, which {compiler.origin} names: "
                 f"{error.strerror}{COMMAND_LINE}{shlex.join(command)}"
             ) from error
-        if file is not None:  # the compiler knows it by its whole path
+        if isinstance(self.source, str):  # the compiler knows it by its whole path
             stderr = finished.stderr.replace(os.fsencode(f"{command[-1]}:"), os.fsencode(f"{self.name}:"))
             finished = replace(finished, stderr=stderr)
         if finished.returncode != 0:
@@ -176,7 +172,7 @@ class TranslationUnit:
 
 
 def _run(
-    command: Sequence[str], text: bytes | None, compiler: Clang, options: CompileOptions, permissions: Permissions
+    command: Sequence[str], source: str | bytes, compiler: Clang, options: CompileOptions, permissions: Permissions
 ) -> FinishedProcess:
     """Run a command to its end, confined and within the limits of `ncc.system.sandbox.limits`."""
     max_bytes = output_limit()
@@ -187,7 +183,7 @@ def _run(
         environment = {"SOURCE_DATE_EPOCH": "0"} | minimal_environment()
     with ExitStack() as files:
         # files, not pipes: what a compiler writes without end fills them up to the limit, not this process's memory
-        stdin = subprocess.DEVNULL if text is None else temporary_file(files, text)
+        stdin = temporary_file(files, source) if isinstance(source, bytes) else subprocess.DEVNULL
         stdout = temporary_file(files)
         watched = WatchedProcess(limited, environment=environment, stdin=stdin, stdout=stdout)
         process = files.enter_context(watched)

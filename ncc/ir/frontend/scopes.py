@@ -63,7 +63,31 @@ class Scopes:
     def __init__(self, text: str) -> None:
         self.text = text
         self.file = Block(0, -1, "file", "", None, len(text))
-        self._read()
+        block, start, depth, depths = self.file, 0, 0, list[int]()
+        for token in re.finditer(_TOKEN, text):
+            sign, position = token[0], token.start()
+            if sign == "(":
+                depth += 1
+            elif sign == ")":
+                depth = max(depth - 1, 0)
+            elif sign == ";" and depth == 0:
+                block.ends.append(position)
+                start = position + 1
+            elif sign == "{":
+                header = text[start:position]
+                inner = Block(start, position, _kind(header, block, depth), header, block)
+                block.blocks.append(inner)
+                depths.append(depth)
+                block, start, depth = inner, position + 1, 0
+            elif sign == "}" and block.parent is not None:
+                block.close, closed = position, block
+                block, depth = block.parent, depths.pop()
+                is_end = depth == 0 and self._ends(closed)
+                start = position + 1 if is_end else closed.start
+                if is_end:
+                    block.ends.append(position)
+        while block.parent is not None:
+            block.close, block = len(text), block.parent
 
     def at(self, position: int) -> list[Block]:
         """Return the blocks around a position, outermost first."""
@@ -82,33 +106,6 @@ class Scopes:
         end = block.ends[index] + 1 if index < len(block.ends) else block.close
         label = re.match(_LABEL, self.text[start:end])
         return start + (label.end() if label else 0), min(end, block.close - 1)
-
-    def _read(self) -> None:
-        block, start, depth, depths = self.file, 0, 0, list[int]()
-        for token in re.finditer(_TOKEN, self.text):
-            sign, position = token[0], token.start()
-            if sign == "(":
-                depth += 1
-            elif sign == ")":
-                depth = max(depth - 1, 0)
-            elif sign == ";" and depth == 0:
-                block.ends.append(position)
-                start = position + 1
-            elif sign == "{":
-                header = self.text[start:position]
-                inner = Block(start, position, _kind(header, block, depth), header, block)
-                block.blocks.append(inner)
-                depths.append(depth)
-                block, start, depth = inner, position + 1, 0
-            elif sign == "}" and block.parent is not None:
-                block.close, closed = position, block
-                block, depth = block.parent, depths.pop()
-                is_end = depth == 0 and self._ends(closed)
-                start = position + 1 if is_end else closed.start
-                if is_end:
-                    block.ends.append(position)
-        while block.parent is not None:
-            block.close, block = len(self.text), block.parent
 
     def _ends(self, block: Block) -> bool:
         """Return True if a closing brace ends what it belongs to; after a class or a value, a semicolon does."""

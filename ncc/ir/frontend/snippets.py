@@ -64,7 +64,7 @@ def compile_program(
         return CompiledProgram(ir=compile_source(source, options, readable=readable).ir, compiled_as="unchanged")
     text = source if isinstance(source, bytes) else read_input(source)
     options = replace(options, is_strict=True)  # so that headers are tried before a function is guessed
-    first: CompileError | None = None
+    errors: list[CompileError] = []
     # each with its language and flags, None for those without the usual headers
     attempts: list[tuple[str, str, tuple[str, ...] | None]] = [("with headers", language, ()), ("C89", "c", _OLD_C)]
     attempts.insert(0 if re.search(_INCLUDE, text) else 1, ("unchanged", language, None))
@@ -75,7 +75,7 @@ def compile_program(
             attempt = replace(options, language=tried) if flags is None else _prepared(options, tried, cache, *flags)
             return CompiledProgram(ir=compile_source(source, attempt, readable=readable).ir, compiled_as=way)
         except CompileError as error:
-            first = first or error
+            errors.append(error)
     lenient = ("-ferror-limit=0", "-Wno-everything")
     # not while the header is prepared, which every folder would need anew
     folder = () if isinstance(source, bytes) else ("-iquote", str(Path(source).absolute().parent))
@@ -84,8 +84,7 @@ def compile_program(
             prepared = _prepared(options, tried, cache, *standard, *lenient)
             if program := _patch(text, replace(prepared, flags=(*prepared.flags, *folder)), readable):
                 return program
-    assert first is not None
-    raise first
+    raise errors[0]
 
 
 def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) -> CompileOptions:
