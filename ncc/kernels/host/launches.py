@@ -46,11 +46,8 @@ _MAX_SITES = 1000
 _MAX_SIZE = 2**40
 _MAX_ALIASES = 4
 _LAUNCHERS = re.compile("<<<|hipLaunchKernelGGL|nqueueNDRangeKernel")
-_ALLOCATE = ("Malloc", "MallocManaged", "MallocAsync", "HostAlloc", "MallocHost")
-_COPY = ("Memcpy", "MemcpyAsync", "Memset", "MemsetAsync")
-# function → number of the argument that says how many bytes there are; the first one is the pointer
-_ALLOCATORS = {f"{api}{name}": 1 for api in ("cuda", "hip") for name in _ALLOCATE}
-_COPIES = {f"{api}{name}": 2 for api in ("cuda", "hip") for name in _COPY}
+# functions of a pointer; the third argument of those that copy says how many bytes there are, else the second
+_MEMORY = re.compile("(?:cuda|hip)(?:(Mem(?:cpy|set)(?:Async)?)|Malloc(?:Managed|Async|Host)?|HostAlloc)")
 _BLOCK_THREADS = 256  # where a driver chooses
 _NO_BLOCK = ("", "0", "NULL", "nullptr", "NullRange", "cl::NullRange")
 _MAIN = re.compile(r"\bmain\s*\(")
@@ -62,7 +59,6 @@ Sizes = tuple[int, int, int]
 class HostLaunch:
     """A launch of a kernel as host code has it; no place if there is none."""
 
-    kernel: str = ""
     place: str = ""  # file and line of the launch
     grid: Sizes | None = None  # blocks (work-groups), if all are known
     block: Sizes | None = None  # threads of a block (local size)
@@ -107,7 +103,7 @@ class HostLaunch:
 class _Site:
     """A launch in the text: template arguments, sizes and arguments as expressions."""
 
-    node: Node
+    scope: Scope
     kernel: str
     template: list[Node]
     grid: Node | None
@@ -120,11 +116,6 @@ class _Site:
         threads = tuple(x * y for x, y in zip(launch.grid, launch.block, strict=True))
         grid = ("global size", self.grid, threads) if self.is_opencl else ("grid", self.grid, launch.grid)
         return [grid, ("block", self.block, launch.block)]
-
-    @property
-    def scope(self) -> Scope:
-        """Where the launch is."""
-        return Scope(self.node.start_byte, {})
 
 
 class HostCode:
@@ -195,7 +186,6 @@ class HostCode:
         if values.exceeded or len(self._every_site) == _MAX_SITES:
             conflicts.append("host code is too long to follow: some of its values are unknown")
         return HostLaunch(
-            kernel=site.kernel,
             place=self.source.place(site.scope.at),
             grid=grid,
             block=block,
@@ -207,16 +197,14 @@ class HostCode:
         )
 
     def _infer(self, site: _Site, launch: Launch) -> Iterator[str]:
-        """Infer names that are not known from the sizes of a launch; yield sizes that the text has other values for.
-
-        Where the text has another size, for what it takes when the program has no arguments, one of these is inferred.
-        """
+        """Infer names that are not known from the sizes of a launch; yield sizes that the text has other values for."""
         values = self.values
         for title, node, sizes in site.sizes(launch):
             for axis, size in enumerate(sizes):
                 held = partial(self._axis, node, axis, site.scope)
                 values.unknown.clear()
                 if (known := held()) != size:
+                    # a size that the text knows may be the one without the program's arguments
                     arguments = [name for name in values.unknown if name.startswith("argv")]
                     others = [name for name in values.unknown if known is None and name not in arguments]
                     _solve(values.inferred, arguments + others, size, held)
@@ -224,7 +212,7 @@ class HostCode:
                     yield f"{title} {'xyz'[axis]} is {known:,} in the host code, {size:,} here"
 
     def _axis(self, node: Node | None, axis: int, scope: Scope) -> float | None:
-        return _axis_of(self.values.value(node, scope), axis)
+        return _axes_of(self.values.value(node, scope))[axis]
 
     def _give(self, site: _Site, arguments: Mapping[str, float]) -> Iterator[str]:
         """Fix names that stand for explicit arguments of the kernel; yield arguments that can't be reconciled."""
@@ -237,7 +225,7 @@ class HostCode:
             if node is None:
                 continue
             self._explicit[int(number)] = value
-            self._give_name(node, site.node.start_byte, value)
+            self._give_name(node, site.scope.at, value)
             values.origins.clear()
             held = values.value(node, site.scope)
             if not is_number(held) or held == value or not values.origins:
@@ -273,18 +261,18 @@ class HostCode:
         score = 0
         for _, node, sizes in site.sizes(launch):
             value = self.values.value(node, site.scope)
-            for axis, size in enumerate(sizes):
-                known = _axis_of(value, axis)
+            for known, size in zip(_axes_of(value), sizes, strict=True):
                 score += 0 if value is None or known is None else 1 if known == size else -1
         return score
 
     def _find_allocations(self) -> None:
         """Find what is allocated for pointers, or else copied to them: its size, by the pointer's name."""
-        for found, functions in ((self._allocated, _ALLOCATORS), (self._copied, _COPIES)):
-            for function, number in functions.items():
-                for call in self.source.calls.get(function, ()):
-                    if len(arguments := arguments_of(call)) > number:
-                        found[_pointer_name(arguments[0])].append(arguments[number])
+        for function, calls in self.source.calls.items():
+            if match := _MEMORY.fullmatch(function):
+                sizes, number = (self._copied, 2) if match[1] else (self._allocated, 1)
+                for arguments in map(arguments_of, calls):
+                    if len(arguments) > number:
+                        sizes[_pointer_name(arguments[0])].append(arguments[number])
         for name, assignments in self.source.assigned.items():
             type_ = last_name(self.source.variables[name][0]) if name in self.source.variables else ""
             for _, node in assignments:
@@ -331,7 +319,8 @@ class HostCode:
             number = self.values.value(parts[1], Scope(at, {}))
             passed[int(number) if is_number(number) else ordinal] = parts[-1]
         for name in islice(self._kernel_names(kernel, Scope(call.start_byte, {})), 1):
-            yield _Site(call, name, [], sizes[0], sizes[1] if len(sizes) > 1 else None, passed, is_opencl=True)
+            block = sizes[1] if len(sizes) > 1 else None
+            yield _Site(Scope(call.start_byte, {}), name, [], sizes[0], block, passed, is_opencl=True)
 
     def _kernel_names(self, node: Node, scope: Scope, depth: int = 0) -> Iterator[str]:
         """Names of kernels that a variable may have been created for."""
@@ -355,8 +344,8 @@ def _cuda_site(call: Node, kernel: Node | None, sizes: list[Node], arguments: li
         kernel = next(iter(arguments_of(kernel) or kernel.named_children), None)
     while kernel and kernel.type == "qualified_identifier":
         kernel = part(kernel, "name")
-    passed = dict(enumerate(arguments))
-    return _Site(call, last_name(kernel), children(part(kernel, "arguments")), sizes[0], sizes[1], passed)
+    scope, template = Scope(call.start_byte, {}), children(part(kernel, "arguments"))
+    return _Site(scope, last_name(kernel), template, sizes[0], sizes[1], dict(enumerate(arguments)))
 
 
 def _pointer_name(node: Node | None) -> str:
@@ -397,15 +386,15 @@ def _solve(fixed: dict[Any, float], keys: Iterable[Any], size: float, value: Cal
         del fixed[key]
 
 
-def _axis_of(value: Value, axis: int) -> float | None:
-    """A size of a dimension; 1 of a missing one."""
-    found = value[axis] if isinstance(value, tuple) else value if axis == 0 else 1
-    return None if found is None else math.floor(found)
+def _axes_of(value: Value) -> list[int | None]:
+    """Sizes of three dimensions; 1 of a missing one."""
+    sizes = value if isinstance(value, tuple) else (value, 1, 1)
+    return [None if size is None else math.floor(size) for size in sizes]
 
 
 def _sizes_of(value: Value) -> Sizes | None:
-    x, y, z = (_axis_of(value, axis) for axis in range(3))
-    return None if x is None or y is None or z is None or min(x, y, z) < 1 else (int(x), int(y), int(z))
+    x, y, z = _axes_of(value)
+    return None if x is None or y is None or z is None or min(x, y, z) < 1 else (x, y, z)
 
 
 def host_source(source: Source) -> bytes | Path | None:
@@ -459,11 +448,7 @@ def find_launches(
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
 ) -> list[tuple[Module, int, Launch, HostLaunch]]:
-    """Read kernels, all or of a name, and find their launches: of a grid and a block, or all that host code has.
-
-    Raises:
-        InputError: A size is out of range, only one is given, or host code has none.
-    """
+    """Read kernels, all or of a name, and find their launches: of a grid and a block, or all that host code has."""
     module, kernels = load_kernels(source, kernel_name, options)
     if (grid is None) != (block is None):
         raise InputError(f"--{'block' if block is None else 'grid'} is missing; pass both, or none to read host code")

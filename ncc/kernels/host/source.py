@@ -139,7 +139,6 @@ class SourceTree:
         self.nodes = defaultdict[str, list[Node]](list)  # from first to last, by type
         self._collect(root)
         self._functions = list(self._find_functions())
-        self._begins = [function.begin for function in self._functions]
         self.functions = defaultdict[str, list[Function]](list)
         for function in self._functions:
             self.functions[function.name].append(function)
@@ -256,7 +255,7 @@ class SourceTree:
 
     def enclosing(self, at: int) -> Function | None:
         """The innermost function that a place is in."""
-        index = bisect_right(self._begins, at) - 1
+        index = bisect_right(self._functions, at, key=lambda function: function.begin) - 1
         function = self._functions[index] if index >= 0 else None
         while function and function.end <= at:
             function = function.outer
