@@ -54,12 +54,10 @@ ACCESSING = ("load", "store", "atomicrmw", "cmpxchg", "call")
 def thread_strides(
     module: Module, function: int, arguments: dict[int, float] | None = None, keep_clamped: bool = False
 ) -> Floats:
-    """Strides of a function's values by node, (num_nodes + 1,) float64; 0 for other nodes, and last for immediates.
-
-    A phi behind a divergent branch counts as the same in all threads. With ``keep_clamped``, a value within limits that
-    all threads share keeps its stride, and a vector that differs in its first lane alone has that lane's; heads for
-    devices were trained without.
-    """
+    """Strides of a function's values by node, (num_nodes + 1,) float64; 0 for other nodes, and last for immediates."""
+    # A phi behind a divergent branch counts as the same in all threads. With keep_clamped, a value within limits that
+    # all threads share keeps its stride, and a vector that differs in its first lane alone has that lane's; heads for
+    # devices were trained without.
     stride = _Strides(module, function, arguments or {}, keep_clamped, {}).stride
     return np.array([value or 0.0 for value in (*stride[: module.num_nodes], 0.0)])
 

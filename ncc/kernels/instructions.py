@@ -83,13 +83,11 @@ def operations() -> Operations:
 
 
 class Instruction:
-    """A statement of a function's body, whose text is parsed on first use.
-
-    Operands are nodes, -1 for immediates, and of a call the callee first; the result is a node, or -1.
-    """
+    """A statement of a function's body, whose text is parsed on first use."""
 
     def __init__(self, module: Module, statement: int) -> None:
         self.module, self.statement = module, statement
+        # operands are nodes, -1 for immediates, and of a call the callee first; the result is a node, or -1
         self.opcode, self.operands = module.opcode_name(statement), module.operands(statement)
         self.result, self.block = int(module.result[statement]), int(module.basic_block[statement])
 

@@ -203,7 +203,10 @@ def _count_call(module: Module, call: _Call, keep_clamped_strides: bool) -> list
         amounts = list(_card_operations(inst, accesses, moved)) if call.execution else []
         if call.execution and inst.opcode == "call" and inst.called_function < 0 and not accesses:
             amounts += [(TENSOR_KIND, 1.0)] if _TENSOR.search(inst.callee or inst.source) else []
-        amounts += _access_amounts(accesses)
+        for access in accesses:
+            amounts.append((f"{access.space}_{access.kind}", access.count))
+            if access.space == "global":
+                amounts += [(f"global_{access.pattern}", access.count), ("global_bytes", access.num_bytes)]
         if inst.opcode == "call" and inst.called_function >= 0:
             formal = module.operands(int(module.function_start[inst.called_function]))
             pairs = [(node, value) for node, value in zip(formal, inst.arguments, strict=False) if value >= 0]
@@ -235,14 +238,6 @@ def _card_operations(inst: Instruction, accesses: list[Access], moved: set[int])
 def _product(loops: list[Loop], open_trips: float) -> float:
     """How often loops within each other run in all, those whose end depends on the input so often each."""
     return min(math.prod((loop.trip_count or open_trips for loop in loops), start=1.0), _MAX_WEIGHT)
-
-
-def _access_amounts(accesses: list[Access]) -> Iterator[tuple[str, float]]:
-    for access in accesses:
-        yield f"{access.space}_{access.kind}", access.count
-        if access.space == "global":
-            yield f"global_{access.pattern}", access.count
-            yield "global_bytes", access.num_bytes
 
 
 _ARITHMETIC = {"fadd": 1.0, "fsub": 1.0, "fmul": 1.0, "fneg": 1.0, "frem": 0.0}

@@ -47,21 +47,17 @@ _MAX_DEVICES = 100
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LaunchTimes(Rows):
-    """N launches and their times on d devices, (n, d) float64, NaN where not measured.
-
-    Files (or what else names the text of a kernel), kernels, families (held out together) and suites are (n,) str;
-    sizes are (n,) float64, NaN where not known.
-    """
+    """N launches and their times on d devices."""
 
     devices: tuple[str, ...]
-    file: np.ndarray
-    kernel: np.ndarray
-    family: np.ndarray
-    suite: np.ndarray
-    global_size: Floats
-    local_size: Floats
-    transfer_bytes: Floats
-    times_ms: Floats
+    file: np.ndarray  # (n,) str of a file, or what else names the text of a kernel
+    kernel: np.ndarray  # (n,) str
+    family: np.ndarray  # (n,) str of what is held out together
+    suite: np.ndarray  # (n,) str
+    global_size: Floats  # (n,) float64, NaN where not known, as other sizes
+    local_size: Floats  # (n,)
+    transfer_bytes: Floats  # (n,)
+    times_ms: Floats  # (n, d) float64, NaN where not measured
 
     def __len__(self) -> int:
         return len(self.times_ms)
