@@ -10,15 +10,7 @@ import numpy as np
 from fuzz.mutation import mutate_bytes
 from fuzz.targets import Target
 from ncc.errors import InputError
-from ncc.kernels.measure.arguments import (
-    Annotations,
-    Argument,
-    NDRange,
-    fill,
-    launch_range,
-    num_bytes,
-    read_annotations,
-)
+from ncc.kernels.measure.arguments import Argument, NDRange, fill, launch_range, read_annotations
 from ncc.kernels.measure.sources import SHIPPED_KERNELS
 
 __all__ = ["TARGETS"]
@@ -94,7 +86,7 @@ def _read(data: bytes) -> None:
                 nd_range = launch_range(kernel or name, annotations, dimensions, size, wgsize)
                 _check_range(nd_range, dimensions)
                 type_name, space = _SCALARS[(index + size) % len(_SCALARS)], _SPACES[(index + wgsize) % len(_SPACES)]
-                _check_argument(Argument(kernel or "k", argument, type_name, space, False), annotations, nd_range)
+                _check_argument(Argument(kernel or "k", argument, type_name, space, False, annotations), nd_range)
 
 
 def _check_range(nd_range: NDRange, dimensions: int) -> None:
@@ -107,14 +99,14 @@ def _check_range(nd_range: NDRange, dimensions: int) -> None:
     assert nd_range.names["N"] == math.prod(nd_range.global_size)
 
 
-def _check_argument(argument: Argument, annotations: Annotations, nd_range: NDRange) -> None:
+def _check_argument(argument: Argument, nd_range: NDRange) -> None:
     dtype, width = argument.element
-    elements = 1 if argument.space == "private" else argument.elements(annotations, nd_range)
+    elements = 1 if argument.space == "private" else argument.elements(nd_range)
     assert 1 <= elements < 2**34
     if argument.space != "private":
-        assert num_bytes(argument, annotations, nd_range) == np.dtype(dtype).itemsize * width * elements
+        assert argument.num_bytes(nd_range) == np.dtype(dtype).itemsize * width * elements
     if np.dtype(dtype).itemsize * width * elements <= _MAX_FILLED_BYTES:
-        values = fill(argument, annotations, nd_range, np.random.default_rng(0))
+        values = fill(argument, nd_range, np.random.default_rng(0))
         assert (values.shape, values.dtype) == ((width * elements,), dtype)
         assert np.isfinite(values).all()
 
