@@ -5,6 +5,7 @@ The kernels become a library; on Linux, the launcher that confines compilers bec
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ TARGETS = {
     "manylinux_2_17_x86_64": "x86_64-linux-gnu.2.17",
     "manylinux_2_17_aarch64": "aarch64-linux-gnu.2.17",
     "macosx_11_0_arm64": "aarch64-macos.11.0",
+    "win_amd64": "x86_64-windows-gnu",
 }
 """What the compiler calls each platform that there are wheels for."""
 WHEEL = os.environ.get("NCC_WHEEL", "")
@@ -29,18 +31,22 @@ class BuildNative(build_ext):
     def get_ext_filename(self, fullname: str) -> str:
         """A fixed name, without the interpreter's tag."""
         path = Path(*fullname.split("."))
-        return str(path) if path.name == "_confine" else f"{path}.so"
+        is_windows = WHEEL.startswith("win") or (not WHEEL and sys.platform == "win32")
+        return str(path) if path.name == "_confine" else f"{path}.{'dll' if is_windows else 'so'}"
 
     def build_extension(self, ext: Extension) -> None:
         """One call of the compiler; its caches stay in the build folder."""
         out = Path(self.get_ext_fullpath(ext.name)).resolve()
-        out.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (out.parent, Path(self.build_temp)):
+            folder.mkdir(parents=True, exist_ok=True)
         cache = str(Path(self.build_temp).resolve() / "zig")
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
         flags = [*TARGET, "-g0", "-mcpu=baseline", "-fno-sanitize=undefined"]
         flags += ["-O2", "-s"] if out.name == "_confine" else ["-O3", "-shared", "-fPIC", "-fvisibility=hidden"]
-        command = [sys.executable, "-m", "ziglang", "cc", *flags, *ext.sources, "-o", str(out)]
+        made = Path(self.build_temp).resolve() / out.name  # for Windows, other files appear beside it
+        command = [sys.executable, "-m", "ziglang", "cc", *flags, *ext.sources, "-o", str(made)]
         subprocess.run(command, check=True, env=environment)
+        shutil.copy(made, out)
 
 
 class PlatformWheel(bdist_wheel):

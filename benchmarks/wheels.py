@@ -2,10 +2,11 @@
 
 python benchmarks/wheels.py OUT
 
-A wheel passes if its binaries are of its platform and ask for no newer glibc than its tag promises, and if it is not
-larger than 40 MB. The one that fits this machine is then installed with what it needs into an empty environment; the
-table ends with the megabytes of that environment (``du -sm``, without pip), those of the compiler and of LLVM among
-them, and the seconds of its first and second ``ncc embed``.
+A wheel passes if its binaries are of its platform, have the functions that ncc calls, and ask for no newer glibc than
+its tag promises, or for no library that Windows 10 lacks, and if it is not larger than 40 MB. The one that fits this
+machine is then installed with what it needs into an empty environment; the table ends with the megabytes of that
+environment (``du -sm``, without pip), those of the compiler and of LLVM among them, and the seconds of its first and
+second ``ncc embed``.
 """
 
 import argparse
@@ -22,10 +23,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MEGABYTE = 1e6
 MAX_BYTES = 40 * MEGABYTE
-MAGIC = {"manylinux": b"\x7fELF", "macosx": b"\xcf\xfa\xed\xfe"}
+MAGIC = {"manylinux": b"\x7fELF", "macosx": b"\xcf\xfa\xed\xfe", "win": b"MZ"}
 """How a binary of a platform begins."""
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 MAX_GLIBC = (2, 17)
+WINDOWS_LIBRARY = rb"(?i)kernel32|ntdll|api-ms-win-crt-[\w-]+"
+"""What every Windows 10 has."""
 
 
 def run(*command: object, cwd: Path = ROOT, **environment: str) -> str:
@@ -72,7 +75,7 @@ def check(wheel: Path) -> str:
     if wheel.stat().st_size > MAX_BYTES:
         raise SystemExit(f"{wheel.name} is larger than {MAX_BYTES / MEGABYTE:.0f} MB")
     with zipfile.ZipFile(wheel) as file:
-        binaries = [name for name in file.namelist() if name.endswith((".so", "_confine"))]
+        binaries = [name for name in file.namelist() if name.endswith((".so", ".dll", ".pyd", "_confine"))]
         if len(binaries) != 1 + ("linux" in tag):
             raise SystemExit(f"{wheel.name} has the binaries {binaries}")
         for name in binaries:
@@ -82,10 +85,22 @@ def check(wheel: Path) -> str:
             is_other = "linux" in tag and int.from_bytes(content[18:20], "little") != machine
             if not content.startswith(magic) or is_other:
                 raise SystemExit(f"{wheel.name}: {name} is not of its platform")
+            if name.endswith("_kernels.dll"):
+                check_library(wheel.name, content)
             glibc = max(glibc, *((int(a), int(b)) for a, b in re.findall(rb"GLIBC_(\d+)\.(\d+)", content)), (0, 0))
     if glibc > MAX_GLIBC:
         raise SystemExit(f"{wheel.name} asks for glibc {glibc}")
     return ".".join(map(str, glibc)) if any(glibc) else "-"
+
+
+def check_library(wheel: str, content: bytes) -> None:
+    """End the program if the library for Windows lacks a function, or asks for a library that Windows may lack."""
+    called = set(re.findall(r'"(ncc_\w+)"', (ROOT / "ncc" / "ir" / "reader" / "native.py").read_text()))
+    missing = sorted(name for name in called if name.encode() + b"\0" not in content)
+    others = set(re.findall(rb"(?i)([\w-]+)\.dll\0", content)) - {b"_kernels"}
+    unknown = sorted(name.decode() for name in others if not re.fullmatch(WINDOWS_LIBRARY, name))
+    if missing or unknown:
+        raise SystemExit(f"{wheel}: lacks the functions {missing}, or asks for the libraries {unknown}")
 
 
 def install(wheel: Path) -> dict[str, str]:

@@ -59,9 +59,9 @@ BUDGETS = {
     "ir/graph": 715,
     "ir/frontend": 1729,
     "ir/reader": 1333,
-    "system/workers": 413,
-    "system/files": 1108,
-    "system/sandbox": 340,
+    "system/workers": 417,
+    "system/files": 1120,
+    "system/sandbox": 399,
     "errors": 105,
     "arrays": 45,
 }

@@ -37,6 +37,7 @@ def elf(machine: int, more: bytes = b"") -> bytes:
         ("manylinux_2_17_x86_64", [elf(62)], "has the binaries"),
         ("macosx_11_0_arm64", [b"\xcf\xfa\xed\xfe"], ""),
         ("macosx_11_0_arm64", [b"\xcf\xfa\xed\xfe", elf(62)], "has the binaries"),
+        ("win_amd64", [elf(62)], "not of its platform"),
     ],
 )
 def test_a_wheel_of_another_platform_is_found(tag, binaries, wrong, tmp_path):

@@ -7,7 +7,6 @@ is allowed by its parts, and one that holds everything of a user's by the source
 
 import functools
 import os
-import pwd
 import shutil
 import stat
 import tempfile
@@ -133,7 +132,9 @@ def is_home_or_temp(folder: str | os.PathLike[str]) -> bool:
     """Return True for the folder of a user, one above it, and those of everybody's temporary files."""
     real = Path(folder).resolve()
     homes = {os.path.expanduser("~")}  # noqa: PTH111 - Path.home() fails without a home
-    with suppress(KeyError):  # a user without an entry
+    with suppress(KeyError, ImportError):  # a user without an entry; Windows
+        import pwd
+
         homes.add(pwd.getpwuid(os.getuid()).pw_dir)
     if any(Path(home).resolve().is_relative_to(real) for home in homes):
         return True

@@ -41,7 +41,9 @@ def find_compiler(clang: str | None = None) -> Clang:
         )
     # `zig clang` is the plain driver; `zig cc` would add sanitizers and flags of its own.
     return Clang(
-        argv=(str(folders[0] / "zig"), "clang"), origin="the bundled ziglang package", headers=folders[0] / "lib"
+        argv=(str(folders[0] / ("zig.exe" if os.name == "nt" else "zig")), "clang"),
+        origin="the bundled ziglang package",
+        headers=folders[0] / "lib",
     )
 
 

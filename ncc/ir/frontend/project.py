@@ -157,11 +157,11 @@ def _resolve(name: str, path: str, folders: dict[str, None], trees: Sequence[Tre
         beside = os.path.normpath(os.path.join(folder, name))
         if beside in candidates:
             return beside
-    ending = f"/{name.removeprefix('./')}"
+    ending = os.sep + name.removeprefix("./").replace("/", os.sep)
     fitting = [file for file in candidates if file.endswith(ending)]
     if not fitting:
         return None
-    nearest = min(fitting, key=lambda file: (-len(os.path.commonpath([file, path]).split("/")), len(file), file))
+    nearest = min(fitting, key=lambda file: (-os.path.commonpath([file, path]).count(os.sep), len(file), file))
     folders[nearest[: -len(ending)]] = None
     return nearest
 

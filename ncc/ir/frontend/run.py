@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -87,7 +86,7 @@ def compile_error(source: str, command: Sequence[str], finished: FinishedProcess
 def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
     returncode = finished.returncode
     ended_by = -returncode if returncode < 0 else returncode - _KILLED_BY_SHELL
-    if ended_by == signal.SIGXFSZ or finished.hit_output_limit:
+    if signal_name(-ended_by) == "SIGXFSZ" or finished.hit_output_limit:
         return f"the compiler wrote more than {output_limit() / GIGABYTE:.3g} GB and was stopped; raise NCC_OUTPUT_GB"
     if re.search(_OUT_OF_MEMORY, stderr):
         return f"the compiler needs more than {memory_limit() / GIGABYTE:.3g} GB of memory; raise NCC_MEMORY_GB"

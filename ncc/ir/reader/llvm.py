@@ -81,7 +81,7 @@ class _Helper(WatchedProcess):
         except TimeoutError as error:
             self.end()
             raise LLVMRefusalError(f"LLVM did not finish within {limit_s:.3g} seconds and was stopped") from error
-        except (BrokenPipeError, EOFError) as error:
+        except (OSError, EOFError) as error:
             raise LLVMRefusalError(_describe_death(self.process.wait(), self.message_lines(), memory_bytes)) from error
         self.forget_messages()  # it is idle; its warnings are not why LLVM refuses a later module
         if status == _MEMORY:
@@ -161,4 +161,5 @@ def _forget_helper() -> None:
 
 
 atexit.register(stop_helper)
-os.register_at_fork(after_in_child=_forget_helper)
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_forget_helper)

@@ -8,10 +8,12 @@ nothing of ncc, to start fast; its argument is llvmlite's folder, which it may r
 import contextlib
 import importlib.util
 import re
-import resource
 import signal
 import struct
 import sys
+
+if sys.platform != "win32":
+    import resource
 
 if __name__ == "__main__":  # not by sys.path, for which the folder around it would have to be readable
     _spec = importlib.util.spec_from_file_location("llvmlite", f"{sys.argv[1]}/__init__.py")
@@ -86,7 +88,9 @@ def pass_builder() -> llvm.PassBuilder:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Set the limits of a request."""
+    """Set the limits of a request; Windows has none."""
+    if sys.platform == "win32":
+        return
     signal.alarm(seconds)  # the parent kills sooner; this is for when the parent itself was killed
     # a worker that started this may have a limit of data; that of the address space replaces it
     for kind, wanted in ((resource.RLIMIT_DATA, resource.RLIM_INFINITY), (resource.RLIMIT_AS, memory)):
@@ -108,7 +112,8 @@ def main() -> None:
         answers.write(_ANSWER.pack(status, len(answer)))
         answers.write(answer)
         answers.flush()
-        signal.alarm(0)
+        if sys.platform != "win32":
+            signal.alarm(0)
 
 
 if __name__ == "__main__":

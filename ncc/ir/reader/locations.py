@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ncc.ir.reader.module import Module
+from ncc.ir.reader.module import Module, plain_name
 
 _NODE = rb"(?m)^!(\d+) = (?:distinct )?!DI(File|Subprogram|Location|LexicalBlock|LexicalBlockFile)\((.*)\)\r?$"
 _FIELD = rb'(\w+): (?:"((?:[^"\\]|\\.)*)"|!?(\d+))'
 _DEBUG = r"!dbg !(\d+)[^\"]*$"
+_WHOLE_PATH = r"(?:[A-Za-z]:)?[/\\]"
 _MAX_DEPTH = 256
 """Nested scopes that are followed: in a stranger's file they may hold each other."""
 
@@ -49,8 +50,8 @@ class _DebugNodes(dict[bytes, _Node]):
                 break
             fields = self.get(fields[b"scope"], _NO_NODE)[1]
         fields = self.get(fields.get(b"file", b""), _NO_NODE)[1]
-        name, folder = (fields.get(key, b"").decode("utf-8", "backslashreplace") for key in (b"filename", b"directory"))
-        return name if name.startswith("/") or not folder else f"{folder}/{name}"
+        name, folder = (plain_name(fields.get(key, b"")) for key in (b"filename", b"directory"))
+        return name if re.match(_WHOLE_PATH, name) or not folder else f"{folder}/{name}"
 
     def last_lines(self) -> dict[bytes, int]:
         """Return the last line of each subprogram itself, without functions that were inlined into it."""

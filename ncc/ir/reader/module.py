@@ -259,4 +259,4 @@ def plain_name(raw: bytes) -> str:
 def _unescaped(raw: bytes) -> bytes:
     if b"\\" not in raw:
         return raw
-    return re.sub(rb"\\([0-9A-Fa-f]{2})", lambda match: bytes([int(match[1], 16)]), raw)
+    return re.sub(rb"\\(?:\\|([0-9A-Fa-f]{2}))", lambda match: bytes([int(match[1] or b"5C", 16)]), raw)

@@ -98,7 +98,7 @@ class IRSyntaxError(Exception):
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    path = Path(__file__).with_name("_kernels.so")
+    path = Path(__file__).with_name("_kernels.dll" if os.name == "nt" else "_kernels.so")
     if not path.exists():
         raise NccError(f"{path} is missing: ncc was not installed. Run 'pip install .' in its source folder.")
     library = ctypes.CDLL(str(path))

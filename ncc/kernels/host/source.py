@@ -281,5 +281,5 @@ def read_with_includes(path: Path, folders: Sequence[Path], seen: set[Path]) -> 
 
 def read_text(path: Path) -> str:
     """Read the start of a file, whatever its encoding."""
-    with path.open(errors="replace") as file:
+    with path.open(encoding="utf-8", errors="replace") as file:
         return file.read(_MAX_FILE_BYTES)

@@ -96,7 +96,7 @@ def count_patterns(module: Module, bag: Ints) -> PatternCounts:
 
 def bags_of(module: Module, functions: Sequence[int] | Ints) -> Ints:
     """(num_functions,) bags for `count_patterns`: each of some functions alone, in their order."""
-    bag = np.full(module.num_functions, -1)
+    bag = np.full(module.num_functions, -1, np.int64)
     bag[functions] = np.arange(len(functions))
     return bag
 

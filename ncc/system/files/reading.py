@@ -22,6 +22,8 @@ MAX_STREAM_BYTES = 2**31
 _PIECE_BYTES, _BUFFER_BYTES = 2**20, 2**13
 """A larger buffer, as Python has from 3.14 on, would be filled for each small file of an archive."""
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
+_READ = os.O_RDONLY | (os.O_BINARY if sys.platform == "win32" else os.O_NONBLOCK)
+"""A pipe would wait for a writer."""
 _DESCRIPTORS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
@@ -57,8 +59,7 @@ def open_input(path: str | os.PathLike[str], folder: str | os.PathLike[str] | No
     """Open a file that must lie in a folder, if one is given, and check what was opened, as links may change."""
     name = os.fspath(path)
     try:
-        flags = os.O_RDONLY | os.O_NONBLOCK  # a pipe would wait for a writer
-        opened = os.open(name, flags) if folder is None else _open_inside(name, folder)
+        opened = os.open(name, _READ) if folder is None else _open_inside(name, folder)
         file: BufferedReader = BufferedReader(FileIO(opened), _BUFFER_BYTES)
         with file:
             status = os.fstat(file.fileno())
@@ -83,9 +84,11 @@ def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]
 def _open_inside(path: str, folder: str | os.PathLike[str]) -> int:
     """Open a file of a folder step by step, so that new links on the way are not followed."""
     inside = refuse_link_out(path, folder)
+    if sys.platform == "win32":  # it can't open what is in an open folder
+        return os.open(Path(folder).resolve() / inside, _READ)
     opened = os.open(Path(folder).resolve(), _PATH_ONLY | os.O_DIRECTORY)
     steps = [(part, _PATH_ONLY | os.O_DIRECTORY) for part in inside.parts[:-1]]
-    for part, flags in (*steps, (inside.name, os.O_RDONLY | os.O_NONBLOCK)):
+    for part, flags in (*steps, (inside.name, _READ)):
         parent = opened
         try:
             opened = os.open(part, flags | os.O_NOFOLLOW, dir_fd=parent)

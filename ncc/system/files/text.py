@@ -1,10 +1,12 @@
 """Text for people: untrusted names made printable, sizes and times with units, aligned columns."""
 
+import os
 import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from html import escape
+from pathlib import Path
 
 from ncc.errors import InputError
 
@@ -40,6 +42,12 @@ def escape_html(value: object) -> str:
 
 
 @lru_cache(maxsize=1 << 12)
+def short_path(path: str) -> str:
+    """Return an absolute path relative to the working directory if it is below that."""
+    folder, whole = Path.cwd(), Path(os.path.normpath(path))
+    return str(whole.relative_to(folder)) if whole.is_relative_to(folder) else path
+
+
 def demangle(name: str) -> str:
     """Return a function's name as in C++ or CUDA source, without control characters."""
     import pydemumble  # a shared library, which most answers don't need

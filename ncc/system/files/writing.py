@@ -1,9 +1,10 @@
 """Atomic files, which are written beside and then renamed, and locks of folders."""
 
 import errno
-import fcntl
+import hashlib
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +13,11 @@ from pathlib import Path
 from typing import IO
 
 from ncc.errors import InputError, OutputError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 _WAIT_S = 60.0  # as long as another process may take to write a model
 _PAUSE_S = 0.02
@@ -118,7 +124,7 @@ def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
         return
     with _output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
+        handle = _open_lock(folder)
     try:
         deadline = time.monotonic() + wait_s
         while not _lock(handle):
@@ -136,16 +142,26 @@ def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
             raise
         finally:
             _held.reset(token)
-            with suppress(OSError):  # a process that is just being started shares the handle until it runs
-                fcntl.flock(handle, fcntl.LOCK_UN)
+            _lock(handle, is_wanted=False)  # a process that is just being started shares the handle until it runs
     finally:
         os.close(handle)
 
 
-def _lock(handle: int) -> bool:
-    """Lock a folder; True, too, if its file system has no locks."""
+def _lock(handle: int, *, is_wanted: bool = True) -> bool:
+    """Lock a folder, or unlock it; True, too, if its file system has no locks."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK if is_wanted else msvcrt.LK_UNLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB if is_wanted else fcntl.LOCK_UN)
     except OSError as error:
         return error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
     return True
+
+
+def _open_lock(folder: Path) -> int:
+    """Open a folder; on Windows, where that can't be done, a file of the user's that stands for it."""
+    if sys.platform == "win32":
+        name = hashlib.sha256(os.fsencode(os.path.normcase(folder.resolve()))).hexdigest()
+        return os.open(Path(tempfile.gettempdir(), f"ncc-{name[:32]}.lock"), os.O_RDWR | os.O_CREAT)
+    return os.open(folder, os.O_RDONLY)

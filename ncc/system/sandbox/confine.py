@@ -26,7 +26,7 @@ _REQUIRED = "NCC_REQUIRE_CONFINEMENT"
 # What programs need to start and to print; the rest of an environment may hold passwords.
 _ORDINARY = {
     "PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TMP", "TEMP", "TZ", "SOURCE_DATE_EPOCH",
-    "SDKROOT",
+    "SDKROOT", "SYSTEMROOT",
 }  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """Processes that untrusted input may crash, hang or fill: watched from outside, ended with all they started."""
 
 import os
-import select
 import signal
 import struct
 import subprocess
@@ -14,6 +13,11 @@ from pathlib import Path
 from typing import IO
 
 from ncc.errors import OutputError
+
+if sys.platform == "win32":
+    from ncc.system.sandbox import windows
+else:
+    import select
 
 HEAD = struct.Struct("<Q")
 """Length of a message, before it."""
@@ -41,7 +45,8 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
         with ExitStack() as files:
             self.stderr = temporary_file(files)
             # a worker that is attached never gets Ctrl-C, from its first moment on
-            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT} if is_attached else ())
+            blocked = {signal.SIGINT} if is_attached else ()
+            mask = sys.platform != "win32" and signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
             try:
                 self.process = subprocess.Popen(
                     command,
@@ -51,12 +56,14 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
                     env=None if environment is None else dict(environment),
                     bufsize=0,
                     start_new_session=not is_attached,
+                    creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
                 )
             finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+                if sys.platform != "win32":
+                    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             for pipe in filter(None, (self.process.stdin, self.process.stdout)):
                 files.enter_context(pipe)
-            if self.process.stdin:
+            if self.process.stdin and sys.platform != "win32":
                 os.set_blocking(self.process.stdin.fileno(), False)  # a pipe takes what it has room for
             self._files = files.pop_all()
 
@@ -65,14 +72,17 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
 
     def has_answer(self, timeout_s: float) -> bool:
         """Wait until it has written something or ended; False if the time is up first."""
+        if sys.platform == "win32":
+            return windows.can_read(self.process.stdout, timeout_s)
         return _poll(self.process.stdout, select.POLLIN, timeout_s)
 
     def write(self, data: bytes, deadline: float) -> None:
-        """Write to its standard input until a `time.monotonic`; BrokenPipeError if it has ended, or TimeoutError."""
+        """Write to its standard input until a `time.monotonic`; TimeoutError, or another OSError if it has ended."""
         assert self.process.stdin
         rest = memoryview(data)
         while rest:
-            if not _poll(self.process.stdin, select.POLLOUT, deadline - time.monotonic()):
+            # on Windows a pipe waits for its reader
+            if sys.platform != "win32" and not _poll(self.process.stdin, select.POLLOUT, deadline - time.monotonic()):
                 raise TimeoutError
             rest = rest[self.process.stdin.write(rest) or 0 :]
 
@@ -105,24 +115,34 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
         with suppress(AttributeError, OSError), os.fdopen(os.pidfd_open(self.process.pid), "rb", 0) as process:
             return _poll(process, select.POLLIN, timeout_s)
         with suppress(subprocess.TimeoutExpired):
-            self.process.wait(timeout_s)
+            self.process.wait(min(timeout_s, _MAX_POLL_MS / 1000))
         return self.process.returncode is not None
 
     def end(self) -> int:
         """Kill it and what is left of all that it started; return its exit code, negative for a signal."""
-        if self.process.returncode is None and self._own_group:
+        if sys.platform == "win32":
+            windows.kill_tree(self.process)
+        elif self.process.returncode is None and self._own_group:
             with suppress(ProcessLookupError, PermissionError):  # on macOS, if only its unreaped leader is left
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         return self.process.wait()
 
+    def terminate(self) -> None:
+        """Ask it to end; on Windows, which has no way to ask, kill it."""
+        if sys.platform == "win32":
+            windows.kill_tree(self.process)
+        else:
+            self.process.terminate()
+
     def messages(self, max_bytes: int = _MAX_HEAD_BYTES) -> bytes:
         """Return what it wrote to standard error; of long messages, start and end."""
         file = self.stderr.fileno()
         size = os.fstat(file).st_size
+        read_at = windows.read_at if sys.platform == "win32" else os.pread
         if size <= max_bytes + _MAX_TAIL_BYTES:
-            return os.pread(file, size, 0)
-        return os.pread(file, max_bytes, 0) + b"\n[...]\n" + os.pread(file, _MAX_TAIL_BYTES, size - _MAX_TAIL_BYTES)
+            return read_at(file, size, 0)
+        return read_at(file, max_bytes, 0) + b"\n[...]\n" + read_at(file, _MAX_TAIL_BYTES, size - _MAX_TAIL_BYTES)
 
     def forget_messages(self) -> None:
         """Drop what it wrote to standard error; only while it is idle, since both share one file position."""

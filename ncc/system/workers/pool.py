@@ -96,7 +96,7 @@ class _Worker(WatchedProcess):
         is_new, self.is_new, self.is_idle = self.is_new, False, False
         if is_new and (ready := self._reply(math.inf))[0] != "ready":
             return _Reply("retry", ready[1], 0)
-        with suppress(BrokenPipeError, TimeoutError):  # if it has died, the reply says so
+        with suppress(OSError):  # if it has died, the reply says so
             self.send(pickle.dumps(request), time.monotonic() + _MESSAGE_S)
         num_items = 0
         while (reply := self._reply(seconds))[0] == "item":
@@ -127,7 +127,7 @@ class _Worker(WatchedProcess):
 
     def leave(self) -> None:
         """End it, after time to end a compiler that it runs."""
-        self.process.terminate()
+        self.terminate()
         self.stop(_GRACE_S)
 
 
@@ -154,7 +154,7 @@ class Pool(AbstractContextManager["Pool"]):
         with self._lock:
             self._is_closed = True
             for worker in (*self._busy, *self._idle):
-                worker.process.terminate()
+                worker.terminate()
         while self._idle:
             self._idle.pop().leave()
 

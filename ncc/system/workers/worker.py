@@ -3,8 +3,6 @@
 import logging
 import os
 import pickle
-import resource
-import select
 import signal
 import sys
 import threading
@@ -33,7 +31,8 @@ class ParentPipe:
         os.dup2(2, 1)
         signal.signal(signal.SIGTERM, _leave)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends its workers
-        threading.Thread(target=self._watch, daemon=True).start()
+        if sys.platform != "win32":  # where it ends after what it works on
+            threading.Thread(target=self._watch, daemon=True).start()
 
     def receive(self) -> bytes | None:
         """Return the next message; None when the parent has no more."""
@@ -53,6 +52,8 @@ class ParentPipe:
             _leave()
 
     def _watch(self) -> None:
+        import select
+
         closed = select.poll()
         closed.register(self._requests, 0)
         closed.poll()
@@ -64,11 +65,14 @@ class ParentPipe:
 
 def serve(memory_bytes: int) -> None:
     """Answer requests until the parent has no more; a generator's items are answered one by one."""
-    for kind, limit in ((resource.RLIMIT_DATA, memory_bytes), (resource.RLIMIT_CORE, 0)):
-        soft, hard = resource.getrlimit(kind)
-        bounds = [bound for bound in (soft, hard, limit) if bound != resource.RLIM_INFINITY]
-        with suppress(ValueError, OSError):  # macOS knows limits that it refuses to set
-            resource.setrlimit(kind, (min(bounds), hard))
+    if sys.platform != "win32":
+        import resource
+
+        for kind, limit in ((resource.RLIMIT_DATA, memory_bytes), (resource.RLIMIT_CORE, 0)):
+            soft, hard = resource.getrlimit(kind)
+            bounds = [bound for bound in (soft, hard, limit) if bound != resource.RLIM_INFINITY]
+            with suppress(ValueError, OSError):  # macOS knows limits that it refuses to set
+                resource.setrlimit(kind, (min(bounds), hard))
     logging.getLogger(confine.__name__).setLevel(logging.ERROR)  # the parent has warned
     parent = ParentPipe()
 

@@ -22,7 +22,7 @@ from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.tables import data_frame
-from ncc.system.files.text import align_columns, demangle
+from ncc.system.files.text import align_columns, demangle, short_path
 from ncc.tasks.search.calibration import Calibration, shipped_calibration
 from ncc.tasks.search.store import Function, Store
 
@@ -95,11 +95,7 @@ class IndexedFunction:
     @property
     def location(self) -> str:
         """File and lines; the file relative to the working directory if it is below that."""
-        path = self.source or self.file
-        if Path(path).is_absolute():
-            below = os.path.relpath(path)
-            path = path if below.startswith(os.pardir) else below
-        return f"{path}:{self.first_line}-{self.last_line}"
+        return f"{short_path(self.source or self.file)}:{self.first_line}-{self.last_line}"
 
     def to_dict(self) -> dict[str, Any]:
         """Fields of JSON and tables."""

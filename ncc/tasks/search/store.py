@@ -7,7 +7,7 @@ elsewhere is not trusted: every offset is checked before it is used.
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -130,7 +130,8 @@ def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
     write_atomically(folder / "index.json", (json.dumps(about, indent=1) + "\n").encode())
     for path in folder.glob("*-*"):
         if path.is_file() and path.name not in sizes:
-            path.unlink(missing_ok=True)
+            with suppress(PermissionError):  # on Windows, while it is mapped; the next generation tries again
+                path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
@@ -63,7 +64,9 @@ def explore_command(
             opened = load_index(inputs[0])
         else:
             _remove_leftovers()
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX))
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=os.name == "nt")
+            )
             stack.enter_context(folder_lock(Path(folder)))  # as long as it is locked, it is in use
             opened = index(inputs, folder, options=options, jobs=jobs, progress=progress)
         below = None if root is None else str(root.resolve())
@@ -80,6 +83,7 @@ def _remove_leftovers() -> None:
     """Remove the indexes of runs that were killed; one that has just been made, and not yet locked, is empty."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError, OutputError):
-            if folder.lstat().st_uid == os.getuid() and any(folder.iterdir()):
+            is_own = sys.platform == "win32" or folder.lstat().st_uid == os.getuid()
+            if is_own and any(folder.iterdir()):
                 with folder_lock(folder, wait_s=0):
                     shutil.rmtree(folder)

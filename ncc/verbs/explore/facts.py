@@ -4,7 +4,6 @@ Every fact is asked of the tasks when it is looked at. An index may be a strange
 if its content has the hash that is in the index, or if it is in the folder that the user named.
 """
 
-import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +21,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.graph.draw import function_data
 from ncc.ir.graph.layout import Layout
 from ncc.system.files.reading import InputFile
-from ncc.system.files.text import demangle, escape_control
+from ncc.system.files.text import demangle, escape_control, short_path
 from ncc.tasks.devices.prediction import DevicePrediction
 from ncc.tasks.gpus.specs import GpuSpec
 from ncc.tasks.search.index import Index, source_path
@@ -80,7 +79,7 @@ class Explorer:
         return {
             "title": self.name,
             "about": f"{len(index):,} functions in {len(index.store.files):,} files, {index.pooling} vectors",
-            "files": [_shown_path(place) for place in files],
+            "files": [escape_control(short_path(place), lines=False) for place in files],
             "columns": columns,
             "later": ["compared"] if is_compared_later else [],
             "commands": _commands({"copies": [*self._search, "--duplicates"]}),
@@ -121,7 +120,7 @@ class Explorer:
         function = self.index.function_at(row)
         excerpt = source_lines(function, self.root, _MAX_LINES)
         notes = [excerpt.note] if excerpt.note else []
-        path, named = _shown_path(function.file), ["--function", function.function]
+        path, named = escape_control(short_path(function.file), lines=False), ["--function", function.function]
         commands = {
             "nearest": [*self._search, path, *named],
             "graph": ["ncc", "graph", path, "-o", "graph.svg", *named],
@@ -216,11 +215,6 @@ def _commands(commands: dict[str, list[str]]) -> dict[str, str]:
         name: escape_control(shlex.join(words).replace(" '&&' ", " && "), lines=False)
         for name, words in commands.items()
     }
-
-
-def _shown_path(path: str) -> str:
-    below = os.path.relpath(path)
-    return escape_control(path if below.startswith(os.pardir) else below, lines=False)
 
 
 def _digits(numbers: NDArray[np.floating]) -> list[float]:
