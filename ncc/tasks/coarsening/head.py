@@ -1,10 +1,7 @@
 """Heads that predict speedups at each coarsening factor: a line in one feature, which ships, or LSTMs; their files.
 
-Merging work-items pays where they share work and costs where they don't run the same: divergent regions are copied one
-after the other for each work-item merged. So the line's feature is the share of statements that not all threads run;
-the lab compares it with fifteen others.
-
-Reference: Magni, Dubach, O'Boyle, PACT 2014, section 3 and table 2.
+Merging copies divergent regions for each work-item, one after the other, so the line's feature is the share of
+statements that not all threads run (Magni, Dubach, O'Boyle, PACT 2014, section 3 and table 2).
 """
 
 import os

@@ -1,11 +1,8 @@
 """``ncc train coarsening``: a head fitted to the published times, scored on kernels held out.
 
-The table is that of Cummins et al. (PACT 2017, case study B), a line for each kernel and factor, of what Magni et al.
-(PACT 2014) measured on four GPUs; a row here is a pair of kernel and device.
-
-Seventeen kernels bear no more than a straight line in one feature, the share of divergent statements. A choice among
-sixteen features and all settings comes to these in most folds; ``ncc evaluate coarsening`` fits it again in every fold,
-and its figure is the one to quote. What settings gain is said of the mean speedup of kernels held out, 1.226.
+The table, of Cummins et al. (PACT 2017, case study B), has what Magni et al. (PACT 2014) measured on four GPUs. Its 17
+kernels bear no more than a line in one feature, to which a choice among sixteen comes in most folds; the figure to
+quote is that of ``ncc evaluate coarsening``. Settings are judged by the mean speedup of kernels held out, 1.226.
 """
 
 from collections import defaultdict
@@ -98,11 +95,9 @@ def clamp_to_measured(runtime: Floats, chosen: Ints) -> Ints:
 
 
 def complete_log_speedups(runtime: Floats) -> Floats:
-    """Log speedups over no coarsening at factors 1, 2, 4 …, (n, k) float64, of runtimes that may be NaN, (n, k).
-
-    A parabola in log2(factor) through the origin is fitted to what was measured of a row, and followed beyond it but
-    never upwards, so that what was not tried is not believed to be better. Rows wholly NaN stay so.
-    """
+    """Log speedups over no coarsening at factors 1, 2, 4 …, (n, k) float64, of runtimes that may be NaN, (n, k)."""
+    # a row's parabola in log2(factor) is followed beyond what was measured but never upwards: what was not tried is not
+    # believed to be better
     with np.errstate(invalid="ignore"):
         curves = np.log(runtime[:, :1] / runtime)
     doublings = np.arange(runtime.shape[1], dtype=np.float64)
@@ -147,10 +142,7 @@ def fit_head(model: str, embedding: AnyEmbedding | None, seed: int, data: str | 
 def _score_and_fit(
     times: CoarseningTimes, fit: Callable[[Ints], CoarseningHead], kernels: Sequence[Any], **card: Any
 ) -> CoarseningHead:
-    """Hold out one kernel after the other for the card's scores and the interval, then fit to all rows.
-
-    ``fit`` makes a head from rows; ``kernels`` has for each row what the head's ``speedups`` takes.
-    """
+    """Hold out one of the (n,) kernels after the other for scores and the interval, then fit to all rows."""
     rows, predicted = np.arange(len(times)), np.zeros((len(times), len(FACTORS)))
     for kernel in dict.fromkeys(times.kernel.tolist()):
         held = times.kernel == kernel

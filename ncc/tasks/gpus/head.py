@@ -86,7 +86,7 @@ class GpuHead(Shareable):
     def predict(self, values: Floats) -> LaunchEstimate:
         """Predict for (n, k) float64 features of n launches."""
         targets = dict(zip(TARGETS, self.trees.predict(relative_sizes(values, self.feature_names)).T, strict=True))
-        roofline, moved = roofline_estimate(values, self.feature_names)
+        roofline, moved = rooflines(values, self.feature_names)
         least_time, least_bytes = (
             values[:, self.feature_names.index(name)] if name in self.feature_names else -np.inf for name in BOUNDS
         )
@@ -104,10 +104,8 @@ class GpuHead(Shareable):
 
 
 def relative_sizes(values: Floats, columns: tuple[str, ...]) -> Floats:
-    """(n, k) float64 that trees read: times and bytes beside the whole launch's, and sizes up to where it is long.
-
-    So the same kernel at more data gets the same correction once its roofline is far above the launch's overhead.
-    """
+    """(n, k) float64 that trees read: times and bytes beside the whole launch's, and sizes up to where it is long."""
+    # so the same kernel at more data gets the same correction once its roofline is far above the launch's overhead
     result, index = values.copy(), {name: number for number, name in enumerate(columns)}
     roofline, sectors = values[:, index["roofline_time"]], values[:, index["sector_bytes"]]
     for name, number in index.items():
@@ -122,7 +120,7 @@ def relative_sizes(values: Floats, columns: tuple[str, ...]) -> Floats:
     return result
 
 
-def roofline_estimate(values: Floats, columns: tuple[str, ...]) -> tuple[Floats, Floats]:
+def rooflines(values: Floats, columns: tuple[str, ...]) -> tuple[Floats, Floats]:
     """(n,) log seconds and (n,) log bytes of the roofline, which trees correct."""
     return values[:, columns.index("roofline_time")], np.maximum(values[:, columns.index("compulsory_bytes")], 3.0)
 

@@ -10,14 +10,7 @@ import numpy as np
 from ncc.errors import InputError
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.text import demangle, format_bytes, format_duration, format_ends
-from ncc.tasks.gpus.features import (
-    OVERHEAD,
-    ROOFLINE_PARTS,
-    LaunchWork,
-    launch_features,
-    roofline_seconds,
-    time_bounds,
-)
+from ncc.tasks.gpus.features import OVERHEAD, ROOFLINE_PARTS, LaunchWork, launch_features, roofline_seconds, time_bounds
 from ncc.tasks.gpus.head import GpuHead
 from ncc.tasks.gpus.specs import GpuSpec, find_spec
 
@@ -143,11 +136,7 @@ class GpuPrediction(Summarized):
         bounds = _times(self.lower_bounds_ms)
         if self.assumed_lower_bounds_ms != self.lower_bounds_ms:
             bounds += f"; if the inferred arguments are right: {_times(self.assumed_lower_bounds_ms)}"
-        return [
-            ("work", work),
-            ("estimates", _times(parts)),
-            ("at least", bounds),
-        ]
+        return [("work", work), ("estimates", _times(parts)), ("at least", bounds)]
 
 
 def _times(parts: Mapping[str, float]) -> str:

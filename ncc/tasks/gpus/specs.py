@@ -55,10 +55,7 @@ def _read_specs(path: Path) -> dict[str, GpuSpec]:
 
 
 def find_spec(name: str) -> GpuSpec:
-    """Find a GPU whatever the name's case and blanks, or in a data sheet; InputError names known ones, nearest first.
-
-    A data sheet is a file that ends in .toml, like ``specs.toml``; its first GPU counts.
-    """
+    """Find a GPU whatever the name's case and blanks, or the first of a data sheet (.toml); InputError if unknown."""
     if name.endswith(".toml"):
         return next(iter(_read_specs(Path(name)).values()))
     specs = load_specs()

@@ -33,15 +33,7 @@ from ncc.learning.heads.trees import trees_of
 from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.system.files.writing import write_atomically
 from ncc.tasks.gpus.features import count_launch, launch_features
-from ncc.tasks.gpus.head import (
-    INTERVAL,
-    MAX_STANDARD,
-    TARGETS,
-    GpuHead,
-    expected_error,
-    relative_sizes,
-    roofline_estimate,
-)
+from ncc.tasks.gpus.head import INTERVAL, MAX_STANDARD, TARGETS, GpuHead, expected_error, relative_sizes, rooflines
 from ncc.tasks.gpus.specs import MEASURED, GpuSpec, find_spec
 from ncc.tasks.gpus.tables import MeasuredLaunch, read_launches
 
@@ -231,7 +223,7 @@ def program_folds(program: NDArray[np.str_], num_folds: int, seed: int) -> Itera
 def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204) -> GpuHead:
     """Fit a head to measured launches of four programs or more; rooflines stand in for unknown bounds and traffic."""
     values, names = launches.values, launches.feature_names
-    roofline, moved = roofline_estimate(values, names)
+    roofline, moved = rooflines(values, names)
     sizes = relative_sizes(values, names)
     kept = np.flatnonzero(np.ptp(sizes, axis=0) > 0)
     seen = sizes[:, kept]
