@@ -48,15 +48,9 @@ for words in json.load(sys.stdin):
 
 def test_without_extras_commands_answer_or_name_the_one_that_they_need(tmp_path):
     commands = [*ANSWERS, *NEEDS]
-    finished = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        input=json.dumps(commands),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=True,
-    )
+    python = [sys.executable, "-c", SCRIPT]
+    given = json.dumps(commands)
+    finished = subprocess.run(python, input=given, cwd=tmp_path, capture_output=True, text=True, check=True)
     for command, line in zip(commands, finished.stdout.splitlines(), strict=True):
         code, messages, error = json.loads(line)
         if command in NEEDS:

@@ -1,14 +1,17 @@
 """Modules as ncc reads them beside LLVM's own objects, and readings of one program in several spellings."""
 
 import random
+import re
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
+import llvmlite.binding
 import pytest
 
 import ncc
 from fuzz.grammar import random_module
-from tests.oracles.llvm import Function, Instruction, kernels_with_bodies, llvm_functions
 from tests.oracles.xfg import named_edges
 from tests.rooms import OPCODES, NodeKind
 
@@ -18,6 +21,64 @@ TEXTS = [name for name in FIXTURES if name.endswith(".ll")]
 REFUSED_BY_LLVM = {"legacy.ll", "shapes.clang14.ll", "shapes.clang16.ll"}
 """The type ``x86_mmx``, and ``inrange`` before an index."""
 NUM_RANDOM = 250
+
+
+KERNEL_BODY = "__clang_ocl_kern_imp_"
+"""What clang puts before the name of a kernel's body, since it gives the kernel itself only a call of that."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An opcode, and the names of its operands, as often as they are there: neither numbers nor intrinsics."""
+
+    opcode: str
+    names: Counter[str]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function with a body: its name, and the instructions of its blocks."""
+
+    name: str
+    blocks: list[list[Instruction]]
+
+
+def llvm_functions(ir: bytes) -> list[Function]:
+    """Parses text or bitcode, and lists the functions that have a body."""
+    is_bitcode = ir.startswith(b"BC\xc0\xde")
+    module = llvmlite.binding.parse_bitcode(ir) if is_bitcode else llvmlite.binding.parse_assembly(ir.decode())
+    return [
+        Function(
+            function.name,
+            [
+                [Instruction(one.opcode, _operand_names(one.operands)) for one in block.instructions]
+                for block in function.blocks
+            ],
+        )
+        for function in module.functions
+        if not function.is_declaration
+    ]
+
+
+def kernels_with_bodies(functions: list[Function]) -> list[Function]:
+    """The functions, with the body of each kernel that clang split in two in the place of the call of it."""
+    by_name = {one.name: one for one in functions}
+    found = []
+    for function in functions:
+        if not function.name.startswith(KERNEL_BODY):
+            body = KERNEL_BODY + function.name
+            called = any(body in instruction.names for block in function.blocks for instruction in block)
+            found.append(Function(function.name, by_name[body].blocks if called else function.blocks))
+    return found
+
+
+def _operand_names(operands: Iterable[llvmlite.binding.ValueRef]) -> Counter[str]:
+    """Names of operands; of a constant expression those of the globals in it."""
+    names: Counter[str] = Counter()
+    for operand in operands:
+        is_expression = operand.value_kind == llvmlite.binding.ValueKind.constant_expr
+        names.update(re.findall(r"@([\w.$]+)", str(operand)) if is_expression else [operand.name])
+    return Counter({name: times for name, times in names.items() if name and not name.startswith("llvm.")})
 
 
 def read_functions(module: ncc.Module) -> list[Function]:
