@@ -72,7 +72,7 @@ def _architecture(name: str) -> str:
     return _ARCHITECTURES.get(lowered, lowered)
 
 
-def _searched(option: str, *folders: str | Path) -> list[str]:
+def _search_flags(option: str, *folders: str | Path) -> list[str]:
     return [part for folder in folders for part in (option, str(folder))]
 
 
@@ -93,7 +93,7 @@ def toolkit_flags(named: str | None) -> tuple[str, ...]:
     folders = [folder for include in includes for folder in (include / "cccl", include) if folder.is_dir()]
     # CUDA's C++ core libraries look into NVIDIA's half floats and its version, and have ours, with the operations alone
     own = ("-DCCCL_DISABLE_FP16_SUPPORT", "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK") if folders else ()
-    return (*own, *_searched("-idirafter", *folders))
+    return (*own, *_search_flags("-idirafter", *folders))
 
 
 def with_extensions(options: CompileOptions, errors: Sequence[str], language: str) -> CompileOptions | None:
@@ -105,7 +105,7 @@ def with_extensions(options: CompileOptions, errors: Sequence[str], language: st
     if not folders or str(folders[-1]) in options.flags:
         return None
     declared = ("-DUSE_CUDA",) if language == "cuda" else ()
-    return replace(options, flags=(*declared, *_searched("-idirafter", *folders), *options.flags))
+    return replace(options, flags=(*declared, *_search_flags("-idirafter", *folders), *options.flags))
 
 
 def _toolkit_include(named: str, origin: str) -> Path:
@@ -205,7 +205,7 @@ def _host_flags(compiler: Clang, user_flags: Sequence[str], *, cplusplus: bool) 
     if cplusplus:
         libraries = OWN_HEADERS / "cxx", headers / "libcxx/include", headers / "libcxxabi/include"
         flags += [
-            *("-nostdinc++", *_searched("-isystem", *libraries)),
+            *("-nostdinc++", *_search_flags("-isystem", *libraries)),
             *(f"-D_LIBCPP_{define}" for define in _LIBCXX_DEFINES.split()),
             "-D_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
         ]
@@ -213,6 +213,6 @@ def _host_flags(compiler: Clang, user_flags: Sequence[str], *, cplusplus: bool) 
     known = (family for family in _FAMILIES if architecture.startswith(family))
     family = "x86" if architecture == "i386" else next(known, architecture)
     own = libc / f"{family}-linux-gnu", libc / "generic-glibc", libc / f"{family}-linux-any", libc / "any-linux-any"
-    flags += [*_searched("-isystem", headers / "include", *own, OWN_HEADERS / "c"), _GLIBC_DEFINE]
-    flags += _searched("-idirafter", f"/usr/include/{architecture}-linux-gnu", "/usr/include")
+    flags += [*_search_flags("-isystem", headers / "include", *own, OWN_HEADERS / "c"), _GLIBC_DEFINE]
+    flags += _search_flags("-idirafter", f"/usr/include/{architecture}-linux-gnu", "/usr/include")
     return flags
