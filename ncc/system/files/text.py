@@ -41,13 +41,13 @@ def escape_html(value: object) -> str:
     return escape(escape_control(value, lines=False))
 
 
-@lru_cache(maxsize=1 << 12)
 def short_path(path: str) -> str:
     """Return an absolute path relative to the working directory if it is below that."""
     folder, whole = Path.cwd(), Path(os.path.normpath(path))
     return str(whole.relative_to(folder)) if whole.is_relative_to(folder) else path
 
 
+@lru_cache(maxsize=1 << 12)
 def demangle(name: str) -> str:
     """Return a function's name as in C++ or CUDA source, without control characters."""
     import pydemumble  # a shared library, which most answers don't need

@@ -16,8 +16,10 @@ from ncc.errors import OutputError
 
 if sys.platform == "win32":
     from ncc.system.sandbox import windows
+    from ncc.system.sandbox.windows import read_at
 else:
     import select
+    from os import pread as read_at
 
 HEAD = struct.Struct("<Q")
 """Length of a message, before it."""
@@ -139,7 +141,6 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
         """Return what it wrote to standard error; of long messages, start and end."""
         file = self.stderr.fileno()
         size = os.fstat(file).st_size
-        read_at = windows.read_at if sys.platform == "win32" else os.pread
         if size <= max_bytes + _MAX_TAIL_BYTES:
             return read_at(file, size, 0)
         return read_at(file, max_bytes, 0) + b"\n[...]\n" + read_at(file, _MAX_TAIL_BYTES, size - _MAX_TAIL_BYTES)
