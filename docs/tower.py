@@ -47,13 +47,13 @@ BUDGETS = {
     "tasks/search": 1260,
     "kernels/measure": 1011,
     "kernels/host": 1202,
-    "kernels": 2360,
+    "kernels": 2410,
     "learning/heads": 380,
     "learning/encoder": 1847,
     "learning/corpus": 472,
     "learning/programs": 661,
     "learning/embedding": 1565,
-    "learning/training": 1240,
+    "learning/training": 970,
     "learning/data": 519,
     "ir/inputs": 200,
     "ir/graph": 715,
@@ -66,6 +66,8 @@ BUDGETS = {
     "arrays": 45,
 }
 """Lines of Python that a room may have: those of the first plan, and those of features that were added to it."""
+INSTALLED = 25_900
+"""Lines that the package may have."""
 
 
 @cache
@@ -127,7 +129,7 @@ def table() -> str:
     counted = lines()
     rows = [(room, counted.get(room, 0), budget) for room, budget in BUDGETS.items()]
     installed = sum(count for room, count in counted.items() if room != "lab")
-    rows.append(("installed", installed, 24000))
+    rows.append(("installed", installed, INSTALLED))
     return "\n".join(f"{room:22}{count:>8,}{budget:>8,}  {'over' * (count > budget)}" for room, count, budget in rows)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ncc
-from docs.tower import BUDGETS, arrows, floors, lines, modules, room_of, table
+from docs.tower import BUDGETS, INSTALLED, arrows, floors, lines, modules, room_of, table
 from tests.rooms import VERBS
 
 PACKAGE = Path(ncc.__file__).parent
@@ -41,6 +41,7 @@ def test_rooms_keep_to_their_budgets():
     assert floors().keys() == BUDGETS.keys()
     over = {room for room, budget in BUDGETS.items() if lines()[room] > budget}
     assert over == OVER_BUDGET
+    assert sum(count for room, count in lines().items() if room != "lab") <= INSTALLED
 
 
 def _modules_after(code: str) -> set[str]:
