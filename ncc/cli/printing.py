@@ -133,6 +133,8 @@ def failure_reason(name: str, error: Exception) -> str:
 def standard_streams() -> Iterator[None]:
     """Run a command with all three streams; its output is written when it ends, or a message says why not."""
     _open_missing()
+    if sys.platform == "win32":  # whose encoding lacks most letters
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
             yield

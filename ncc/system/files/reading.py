@@ -22,8 +22,7 @@ MAX_STREAM_BYTES = 2**31
 _PIECE_BYTES, _BUFFER_BYTES = 2**20, 2**13
 """A larger buffer, as Python has from 3.14 on, would be filled for each small file of an archive."""
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
-_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-"""A pipe would wait for a writer."""
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe would wait for a writer
 _DESCRIPTORS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 

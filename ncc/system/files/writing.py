@@ -155,7 +155,7 @@ def _lock(handle: int, *, is_wanted: bool = True) -> bool:
         else:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB if is_wanted else fcntl.LOCK_UN)
     except OSError as error:
-        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
+        return sys.platform != "win32" and error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
     return True
 
 

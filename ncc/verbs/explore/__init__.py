@@ -83,7 +83,6 @@ def _remove_leftovers() -> None:
     """Remove the indexes of runs that were killed; one that has just been made, and not yet locked, is empty."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError, OutputError):
-            is_own = sys.platform == "win32" or folder.lstat().st_uid == os.getuid()
-            if is_own and any(folder.iterdir()):
+            if (sys.platform == "win32" or folder.lstat().st_uid == os.getuid()) and any(folder.iterdir()):
                 with folder_lock(folder, wait_s=0):
                     shutil.rmtree(folder)
