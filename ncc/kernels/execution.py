@@ -117,7 +117,7 @@ class LoopTripCount:
 
     @property
     def reason(self) -> str:
-        """What its trip count depends on, if that is not known."""
+        """The reason why its trip count is not known."""
         options = " ".join(f"--arg {name}=N" for name in self.missing)
         return f"trip count depends on {' and '.join(self.missing)} ({options})" if options else _ON_DATA
 
@@ -380,7 +380,7 @@ class Execution:
 
 
 def _name(inst: Instruction) -> str:
-    """What a statement does, as `_OPERATIONS` calls it."""
+    """The name of a statement in `_OPERATIONS`."""
     return {"call": inst.builtin, "icmp": inst.predicate}.get(inst.opcode, inst.opcode)
 
 
