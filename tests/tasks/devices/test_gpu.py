@@ -138,7 +138,7 @@ def test_a_launch_in_host_code_keeps_its_size_without_the_lines_that_ask_for_an_
     queries = [row for row in range(module.num_statements) if "sreg" in module.statement_text(row)]
     work, vectors = KernelWork(module, 0, Launch.of(4096, 256, {})), np.zeros((module.num_statements, 1))
     whole, rest = work.features(vectors), work.features(vectors, queries)
-    assert (whole.feature("dimensions"), rest.feature("dimensions")) == (1, 0)
+    assert [each.feature("dimensions").item() for each in (whole, rest)] == [1, 0]
     assert rest.items.tolist() == whole.items.tolist() == [[math.log(4096 * 256)] * 2]
 
 
