@@ -45,7 +45,7 @@ _LENGTH = re.compile(r", i(?:32|64) (\d{1,18})")
 _COPY = re.compile(r"llvm\.mem(?:cpy|move|set)")
 _VECTOR_ACCESS = re.compile(r"v(load|store)a?(_half)?(\d{0,2})(?:_r\w+)?")
 _VECTOR = re.compile(r"<\d+ x \w+>")
-_TEXEL = re.compile(r"(read|write)_image\w+|(?:tex|surf)_(fetch|element|read|write)")
+_TEXEL = re.compile(r"((?:read|write)_image)(?:f|h|i|ui)|tex_fetch|tex_element|surf_read|surf_write")
 """OpenCL's functions for images, and those that CUDA's textures and surfaces become."""
 _WORD_BYTES = 8.0
 ACCESSING = ("load", "store", "atomicrmw", "cmpxchg", "call")
@@ -343,7 +343,7 @@ def accesses_of(inst: Instruction, stride: Floats, spaces: dict[int, str]) -> li
         num_bytes = 2.0 * int(lanes or 1) if half else size_of_type(type_match[0] if type_match else "float")
         offset, pointer = inst.arguments[-2:]
         accessed_by = [(kind, pointer, numbers[-1] if numbers else "")]
-    elif texel := _TEXEL.fullmatch(inst.builtin):
+    elif (texel := _TEXEL.fullmatch(inst.builtin)) and len(inst.arguments) >= 2:
         kind, pointer = "store" if "write" in texel[0] else "load", inst.arguments[0]
         num_bytes, offset = _texel(inst, is_opencl=bool(texel[1]))
         accessed_by = [(kind, pointer, "")]

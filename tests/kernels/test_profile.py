@@ -188,6 +188,13 @@ declare void @_Z12vstore_half4Dv4_fmPU3AS1Dh(<4 x float>, i64, ptr addrspace(1))
     assert patterns(found) == ["", "", "", pattern, pattern, ""]
 
 
+@pytest.mark.parametrize("called", ["@read_imagef()", "@write_imagef(i32 0)", "@__nv_tex_fetch(i64 1)"])
+def test_a_stranger_may_declare_functions_of_images_without_arguments(called: str) -> None:
+    assert once(f"  call void {called}", more=f"declare void {called.replace(' 0', '').replace(' 1', '')}\n") == {
+        "call": 1
+    }
+
+
 IMAGES = """
 kernel void f(read_only image2d_t from, write_only image2d_t to, int2 shift, sampler_t sampler) {
   int2 at = (int2)(get_global_id(0), get_group_id(1));
