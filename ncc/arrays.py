@@ -1,4 +1,4 @@
-"""NumPy array types by content; shapes are given where an array is taken or returned."""
+"""NumPy array types by content; docstrings of functions and fields give the shapes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import Field, replace
@@ -17,27 +17,27 @@ Split = tuple[Ints, Ints]
 
 
 def offsets(lengths: Sequence[int] | NDArray[Any]) -> Ints:
-    """Where each of n parts begins and ends that lie one after the other: (n + 1,) int64."""
+    """Offsets of n concatenated parts, (n + 1,) int64."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def positions(start: Ints, length: Ints) -> Ints:
-    """Indices of the items of n parts, one part after the other, by the (n,) start and length of each."""
+    """Indices of all items of n parts, part by part, from the (n,) start and length of each."""
     return np.repeat(start - offsets(length)[:-1], length) + np.arange(length.sum())
 
 
 class Rows:
-    """A dataclass whose arrays have a row for each of the same things; what else it holds is of all of them."""
+    """A dataclass whose arrays have one row per item; its other fields describe all items together."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def rows(self, index: NDArray[Any]) -> Self:
-        """Some of the rows, by number or by a mask."""
+        """Select rows by index or by a mask."""
         return self._changed([self], lambda arrays: arrays[0][index])
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """The rows of all parts, one after the other; what else they hold is the first one's."""
+        """Concatenate the rows of all parts; other fields are taken from the first part."""
         return parts[0]._changed(parts, np.concatenate)
 
     def _changed(self, parts: Sequence[Self], change: Callable[[list[Any]], Any]) -> Self:

@@ -9,7 +9,7 @@ _EXTRAS = {
     "huggingface_hub": "hub",
     "torch_geometric": "pyg",
 }
-"""Packages that ncc needs for some purposes only, and the extra of its distribution that installs each."""
+"""Optional packages, and the extra of ncc's distribution that installs each."""
 
 COMMAND_LINE = "\ncommand: "
 """Start of the last line of a `CompileError`, the compiler's command, which may be long."""
@@ -73,7 +73,7 @@ class MissingExtraError(NccError, ImportError):
 
 @contextmanager
 def naming_extras(purpose: str = "") -> Iterator[None]:
-    """Raise `MissingExtraError` for a missing package that an extra installs, after words on what needs it."""
+    """Raise `MissingExtraError` if a package that an extra installs is missing; the message starts with its purpose."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -30,7 +30,7 @@ _MAX_NAMES = 3
 
 @dataclass(frozen=True)
 class Input:
-    """One thing to answer for: a file or "-" for standard input, or the reason why an argument led to none."""
+    """One input: a file, "-" for standard input, or the reason why an argument has no file."""
 
     source: str | InputFile
     error: str | None = None
@@ -66,18 +66,18 @@ def _find(argument: str, kernels: bool) -> list[Input]:
 
 
 def _may_hold_kernels(path: Path) -> bool:
-    """Return False for host code, of which projects for GPUs have most."""
-    with suppress(InputError):  # reading it will say what is wrong
+    """Return False for host code, which most files of a GPU project are."""
+    with suppress(InputError):  # the error is raised when it is read
         is_host = path.suffix not in IR_EXTENSIONS and language_of(path) in ("c", "c++")
         return not is_host or re.search(_DEVICE_CODE, read_input(path, is_regular=True)) is not None
     return True
 
 
 def _modules(path: str, folder: str | None = None) -> list[Input]:
-    """List what a file holds; an object without bitcode is refused when it is read, but left out of a folder."""
+    """List the inputs in a file; an object without bitcode is skipped in a folder, and refused if named."""
     if folder is None and Path(path).suffix != ".a":
         return [Input(InputFile(path))]
-    if folder is not None and os.path.exists(path) and not os.path.isfile(path):  # which may never end
+    if folder is not None and os.path.exists(path) and not os.path.isfile(path):  # may never end
         return [Input(path, f"{path}: is a pipe or a device, not a file")]
     modules = [Input(InputFile(module, folder)) for module in modules_of(path, folder)]
     nothing = Input(path, f"{path}: no file of this archive holds LLVM bitcode; {HOW_TO_EMBED}")
@@ -152,7 +152,7 @@ def load_program(
     abstraction: Abstraction | None = None,
     cache: Path,
 ) -> tuple[list[Module], str]:
-    """Make a module for each level of a program, and say how it compiled; C and C++ may lack their headers."""
+    """Compile a program to one module per level and return how it compiled; C and C++ may lack their headers."""
     source, name, options = _open(source, options or CompileOptions())
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if not language or (isinstance(source, bytes) and is_bitcode(source)):

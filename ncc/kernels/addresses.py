@@ -24,7 +24,7 @@ _NEIGHBORS = ("tid.x", "global_id.x", "laneid")
 """Registers that grow by one from thread to thread."""
 _LIMITING = frozenset(("smin", "smax", "umin", "umax", "min", "max"))
 _POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
-"""Opcodes that make a pointer of pointers."""
+"""Opcodes that derive a pointer from pointers."""
 _PASSING = (
     "trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp", "ptrtoint", "ptrtoaddr", "inttoptr", "bitcast",
     "addrspacecast", "freeze",
@@ -63,7 +63,7 @@ def thread_strides(
 
 
 def _join_strides(strides: list[float]) -> float | None:
-    """Stride of a value that may be any of these; None if there are none."""
+    """Common stride of alternative values; None without alternatives."""
     if not strides:
         return None
     return strides[0] if all(value == strides[0] for value in strides) else math.nan
@@ -108,7 +108,7 @@ def _address(inst: Instruction, strides: list[float]) -> float:
 
 
 def _insert(inst: Instruction, strides: list[float]) -> float:
-    """Stride of a vector's first lane, if the others are the same in all threads."""
+    """Stride of a vector's first lane, if the other lanes are equal in all threads."""
     kept, other = strides[:2] if inst.constant else strides[1::-1]
     return kept if other == 0 else math.nan
 
@@ -117,14 +117,14 @@ _STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {
     **dict.fromkeys(_PASSING, lambda _, strides: strides[0]),
     **dict.fromkeys(("add", "or", "fadd"), lambda _, strides: _add_strides(strides[0], strides[1])),
     **dict.fromkeys(("sub", "fsub"), lambda _, strides: _add_strides(strides[0], -strides[1])),
-    # remainders by a constant: neighbors differ as before, except where it starts over
+    # remainder by a constant: the stride stays, except at wraparound
     **dict.fromkeys(
         ("urem", "srem", "and"),
         lambda inst, strides: strides[0] if inst.operands[1] < 0 or not any(strides) else math.nan,
     ),
     **dict.fromkeys(("mul", "fmul", "shl"), _multiply),
     **dict.fromkeys(("ashr", "lshr"), _shift_down),
-    # what an atomic operation finds: each thread what another one left
+    # an atomic operation returns what another thread left
     **dict.fromkeys(("cmpxchg", "atomicrmw"), lambda *_: math.nan),
     "select": lambda _, strides: _join_strides(strides[1:]) if strides[0] == 0 else math.nan,
     "getelementptr": _address,
@@ -171,7 +171,7 @@ class _Strides:
         targets = {inst: target for inst, target in targets.items() if target >= 0}
         for target in targets.values():
             self.stride[target] = None
-        # not known, then a stride, then perhaps NaN, but never back: in any order, this ends soon
+        # a value goes from unknown to a stride and perhaps to NaN, never back, so this ends in any order
         queue, waiting = deque(targets), set(targets)
         while queue:
             inst = queue.popleft()
@@ -186,7 +186,7 @@ class _Strides:
             waiting.update(again)
 
     def join(self, nodes: Iterable[int]) -> float | None:
-        """Stride of a value that may be any of some nodes, of which it is known; None if it is known of none."""
+        """Common stride of alternative nodes, ignoring unknown ones; None if all are unknown."""
         return _join_strides([stride for node in nodes if (stride := self.stride[node]) is not None])
 
     def _result(self, inst: Instruction) -> float | None:
@@ -221,7 +221,7 @@ class _Strides:
         """Stride of what a function returns that has a body."""
         key = (function, tuple(None if math.isnan(value) else value for value in arguments))
         if key not in self.returned:
-            self.returned[key] = math.nan  # for calls of itself
+            self.returned[key] = math.nan  # recursive calls
             if self.depth < _MAX_CALL_DEPTH and len(self.returned) < _MAX_CALLS:
                 formal = self.module.operands(int(self.module.function_start[function]))
                 strides = dict(zip(formal, arguments, strict=False))
@@ -233,7 +233,7 @@ class _Strides:
 
 
 def _is_whole(user: Instruction, variable: int) -> bool:
-    """Whether a statement loads or stores a variable, and does nothing else with its address."""
+    """Whether a statement only loads or stores a variable and does not use its address otherwise."""
     if user.opcode == "store":
         return user.operands[0] != variable
     return user.opcode == "load" or user.callee.startswith("llvm.lifetime")
@@ -263,7 +263,7 @@ class Access:
 
 
 def argument_spaces(module: Module, function: int) -> dict[int, str]:
-    """Node of each argument of a kernel that points somewhere → memory, if its metadata tells."""
+    """Node of each pointer argument of a kernel → memory, if metadata names it."""
     header = int(module.function_start[function])
     if not (match := _ADDRESS_SPACES.search(module.statement_source(header))):
         return {}
@@ -284,7 +284,7 @@ def find_space(module: Module, spaces: dict[int, str], pointer: int, number: str
 
 
 def _first_space(module: Module, node: int) -> str:
-    """Memory that a pointer starts in; empty if it is made of others."""
+    """Memory that a pointer starts in; empty if it is derived from other pointers."""
     if module.node_kind[node] == NodeKind.GLOBAL:
         # local arrays become globals, and where the target has one memory only, constant ones as well
         match = _GLOBAL.search(module.global_source(node))
@@ -299,7 +299,7 @@ def _first_space(module: Module, node: int) -> str:
 
 
 def pointer_sources(module: Module, pointer: int) -> Iterator[int]:
-    """A pointer, and the pointers that it is made of, as far as they can be followed."""
+    """A pointer and the pointers that it is derived from, as far as they can be followed."""
     waiting, seen = [pointer], set[int]()
     while waiting and len(seen) < _MAX_STEPS:
         node = waiting.pop()

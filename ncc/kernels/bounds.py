@@ -20,7 +20,7 @@ from ncc.kernels.launch import NUM_SCATTERED
 from ncc.kernels.work import flops_of
 
 _UNROLLED = 64
-"""Trips up to which a loop in another may be unrolled whole, and its chains run beside each other."""
+"""Maximum trip count of an inner loop that may be fully unrolled, so that its chains overlap."""
 _FLOATS = ("fadd", "fsub", "fmul")
 _FUSED = ("fma", "fmuladd", "mad")
 _LATENCY = {
@@ -29,7 +29,7 @@ _LATENCY = {
     **dict.fromkeys(("load", "atomicrmw", "cmpxchg", "udiv", "sdiv", "urem", "srem"), 20.0),
     **{"mul": 4.0, "fused": 4.0},
 }
-"""Minimum cycles until a result is there on cards since Volta; additions of whole numbers may be folded: none.
+"""Minimum latency in cycles since Volta; 0 for integer additions, which may be folded.
 
 Reference: Jia et al., "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018, tables 4.1 and 4.2.
 """
@@ -119,7 +119,7 @@ def _touched(numbers: list[_Number], size: float, runs: float) -> float:
     kept: list[_Number] = []
     for number in sorted(numbers, key=lambda each: each.step):
         while kept and number.step < size + sum(each.step * (each.times - 1) for each in kept):
-            least = min([*kept, number], key=lambda each: each.times)  # what only shifts others onto each other
+            least = min([*kept, number], key=lambda each: each.times)  # overlaps the bytes of the others
             shared *= least.times
             if least is number:
                 break
@@ -140,7 +140,7 @@ def _critical_path_cycles(execution: Execution) -> float:
         outer = [other for other in execution.nest if loop.blocks < other.blocks]
         if times is None or not times.any() or (outer and loop.trip_count is not None and loop.trip_count <= _UNROLLED):
             continue
-        if outer:  # a place in the outer loop is one of many: on average over them
+        if outer:  # average over the positions in the outer loop
             inner = [each for each in (*outer, loop) if any(each.blocks < other.blocks for other in outer)]
             first = next(each for each in outer if each not in inner)
             mean = [float(trips[each.header][times > 0].mean()) for each in inner]
@@ -152,7 +152,7 @@ def _critical_path_cycles(execution: Execution) -> float:
 
 
 def _recurrence(execution: Execution, loop: Loop) -> float:
-    """Cycles that a trip of a loop waits for what the last one hands on."""
+    """Cycles that an iteration waits for the results of the previous one."""
     certain = execution.guaranteed_runs
     always = (block for block in sorted(loop.blocks & certain.keys()) if (certain[block] >= certain[loop.header]).all())
     statements = [inst for block in always for inst in execution.blocks[block]]

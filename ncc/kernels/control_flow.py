@@ -32,7 +32,7 @@ class Loop:
 
     header: int
     blocks: frozenset[int]
-    exits: tuple[int, ...]  # blocks that lead out of it
+    exits: tuple[int, ...]  # blocks with an edge out of the loop
     trip_count: int | None
 
 
@@ -40,7 +40,7 @@ class Loop:
 def successors(module: Module, function: int) -> dict[int, list[int]]:
     """Block → blocks that may run next, as indices in the module."""
     first, end = module.function_block[function : function + 2].tolist()
-    if end - first > _MAX_BLOCKS:  # post-dominators can take the square of their number
+    if end - first > _MAX_BLOCKS:  # post-dominators can take quadratic time
         raise InputError(f"the kernel has {end - first:,} blocks; expected at most {_MAX_BLOCKS:,}")
     following: dict[int, list[int]] = {block: [] for block in range(first, end)}
     for block, terminator in {inst.block: inst for inst in decode(module, function)}.items():
@@ -52,7 +52,7 @@ def successors(module: Module, function: int) -> dict[int, list[int]]:
 
 @lru_cache(maxsize=8)
 def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
-    """Find the natural loops of a function by header; jumps into a cycle make none, nor do unreachable blocks."""
+    """Find the natural loops of a function by header, without irreducible cycles and unreachable blocks."""
     following = successors(module, function)
     first, walk = int(module.function_block[function]), _Walk(len(following))
     order = reverse_postorder(following, first)
@@ -65,7 +65,7 @@ def find_loops(module: Module, function: int) -> tuple[Loop, ...]:
     for header in order:
         latches = [block for block in preceding[header] if place[block] >= place[header]]
         body = walk.reach(preceding, latches, header)
-        if first in body:  # there is a way around the header, to some of the latches
+        if first in body:  # a path bypasses the header to some latches
             latches = [latch for latch in latches if first not in walk.reach(preceding, [latch], header)]
             body = walk.reach(preceding, latches, header)
         if latches:
@@ -90,7 +90,7 @@ def loops_around(module: Module, function: int) -> dict[int, list[Loop]]:
 
 
 def reverse_postorder(following: Mapping[int, Sequence[int]], first: int) -> list[int]:
-    """Blocks that can be reached from the first, each before those after it except for back edges."""
+    """Reachable blocks in topological order, ignoring back edges."""
     order, seen, stack = list[int](), {first}, [(first, iter(following[first]))]
     while stack:
         block, targets = stack[-1]
@@ -120,7 +120,7 @@ def divergent_blocks(module: Module, function: int, stride: Floats) -> Bools:
     backwards.add_node(_EXIT)
     for block, targets in following.items():
         backwards.add_edges_from((target, block) for target in targets or [_EXIT])
-    end = nx.immediate_dominators(backwards, _EXIT)  # the first block that all paths pass; none where they never end
+    end = nx.immediate_dominators(backwards, _EXIT)  # the first block that all paths pass; none if paths never end
     walk = _Walk(len(following))
     for block in divergent_branches(module, function, stride):
         region[[other - first for other in walk.reach(following, following[block], end.get(block, _EXIT))]] = True
@@ -142,23 +142,23 @@ def branch_probability(module: Module, condition: int) -> float:
         rare, often = {"lt", "le"}, {"gt", "ge"}
     else:
         rare, often = {"eq", "lt"} if other == "1" else {"eq"}, {"ne"}
-    relation = predicate[-2:]  # of either sign, ordered or not
+    relation = predicate[-2:]  # of either sign, ordered or unordered
     return _RARE if relation in rare else 1 - _RARE if relation in often else 0.5
 
 
 def _conditions(module: Module, function: int) -> dict[int, int]:
-    """Block → first operand of its last statement, -1 for an immediate or none."""
+    """Block → first operand of its last statement, -1 for an immediate or a missing one."""
     return {inst.block: (inst.operands or [-1])[0] for inst in decode(module, function)}
 
 
 class _Walk:
-    """Walks over blocks, which together may take as many steps as loops and branches nested 200 deep would."""
+    """Walks over blocks, bounded together by the steps that loops and branches nested 200 deep need."""
 
     def __init__(self, num_blocks: int) -> None:
         self._steps_left = _MAX_STEPS + _MAX_NESTED * num_blocks
 
     def reach(self, neighbors: Mapping[int, Iterable[int]], start: Iterable[int], end: int) -> set[int]:
-        """Blocks that can be reached from some blocks, these included, without passing the end."""
+        """Blocks reachable from some blocks, these included, without passing the end."""
         reached: set[int] = set()
         frontier = list(start)
         while frontier:

@@ -1,4 +1,4 @@
-"""Cycles of a processor's core that a thread of a kernel takes if loops wait for their own results.
+"""Cycles of a CPU core for a work-item of a kernel, including loop-carried dependencies.
 
 An iteration begins when the values are there that the last one hands on and its operations are issued, the bounds of
 Rau, "Iterative modulo scheduling", MICRO 1994. Loops of few operations are unrolled (up to LLVM's threshold at -O2);
@@ -20,7 +20,7 @@ from ncc.kernels.instructions import Instruction, decode
 from ncc.kernels.work import Work
 
 CYCLE_KINDS = ("packed", "cycles", "atomic", "function", "power", "root", "whole_division", "division")
-"""What `cpu_cycles` counts: operations that run for several work-items at once, cycles of all others, and how many of
+"""Counts of `cpu_cycles`: operations that run for several work-items at once, cycles of all others, and how many of
 them are atomic, special functions, slow ones of these, fast ones, divisions of whole numbers, and other divisions."""
 
 _ROOTS = frozenset(("sqrt", "rsqrt", "rcp", "recip", "fdividef", "divide"))
@@ -36,13 +36,13 @@ _LATENCY = {
     **{"mul": 3.0, "load": 5.0, "barrier": 10.0, "fdiv": 13.0, "root": 15.0},
     **{"frem": 40.0, "call": 40.0, "function": 50.0, "power": 150.0},
 }
-"""Cycles until a result is there; 1 for other kinds."""
+"""Latency in cycles by kind; 1 for other kinds."""
 _ISSUE = {
     **dict.fromkeys(_WHOLE, 10.0),
     **{"fdiv": 5.0, "frem": 5.0, "root": 5.0, "barrier": 5.0},
     **{"atomic": 20.0, "call": 40.0, "function": 40.0, "power": 100.0},
 }
-"""Cycles until the next operation begins; a quarter for other kinds."""
+"""Cycles until the next operation can start, by kind; a quarter for other kinds."""
 _CALLED = {kind: kind for kind in ("float", "barrier", "atomic", "call")} | {"double": "float", "conversion": "float"}
 _WIDTH = 0.25
 _ONE_BY_ONE = frozenset(("function", "power", "call", "atomic"))
@@ -51,7 +51,7 @@ _MAX_STEPS = 1_000_000
 
 
 class _Operation(NamedTuple):
-    """A statement as a core sees it."""
+    """Cost of a statement on a core."""
 
     kind: str
     latency: float
@@ -78,13 +78,13 @@ def cpu_cycles(work: Work) -> Floats:
 
 
 def _count_function(module: Module, function: int, weights: Mapping[int, float]) -> dict[str, float]:
-    """Amounts by kind of a function whose statements run so often; those that are not named cost nothing."""
+    """Amounts by kind of a function from the frequency of its statements; missing statements cost nothing."""
     blocks: defaultdict[int, list[tuple[Instruction, _Operation]]] = defaultdict(list)
     for inst in decode(module, function):
         blocks[inst.block].append((inst, _operation(inst) if inst.statement in weights else _NOTHING))
     nest = sorted(find_loops(module, function), key=lambda loop: len(loop.blocks))
     headers = {loop.header for loop in nest}
-    rolled: dict[int, Loop] = {}  # by header: those that are not unrolled, inner ones first
+    rolled: dict[int, Loop] = {}  # by header: loops that are not unrolled, inner ones first
     for loop in nest:
         size = sum(operation.issue_cycles > 0 for block in loop.blocks for _, operation in blocks[block])
         trips = loop.trip_count or np.inf
@@ -115,7 +115,7 @@ def _count_function(module: Module, function: int, weights: Mapping[int, float])
 
 
 def recurrence_latency(body: Iterable[tuple[Instruction, float]], header: int, headers: Collection[int]) -> float:
-    """Longest chain of a loop's statements with latencies from a phi of its header back to itself; 0 if none is."""
+    """Latency of the longest dependency chain of a loop from a phi of its header back to itself; 0 if there is none."""
     phis, steps, longest = [], [], 0.0
     for inst, latency in body:
         if inst.opcode != "phi" or inst.block not in headers:
@@ -135,7 +135,7 @@ def recurrence_latency(body: Iterable[tuple[Instruction, float]], header: int, h
 def _operation(inst: Instruction) -> _Operation:
     kind, work = inst.opcode, next(iter(inst.work), "")
     if kind in _FREE or (kind == "call" and (inst.called_function >= 0 or work in ("", "thread_query"))):
-        return _NOTHING  # a function with a body is counted on its own
+        return _NOTHING  # a function with a body is counted separately
     if work == "special":
         is_root = inst.builtin in _ROOTS or inst.builtin.startswith(("native_", "half_"))
         kind = "root" if is_root else "power" if inst.builtin in _POWERS else "function"

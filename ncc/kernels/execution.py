@@ -1,4 +1,4 @@
-"""One run of a function at a launch, for many threads at once: how often its blocks and loops run, and on what values.
+"""Execution of a function at a launch for many threads at once: block frequencies, trip counts and values.
 
 What depends on memory is not known, NaN. Loops run as often as their counters say. An argument that is not given may
 follow from what it is compared with: a kernel that returns where its thread's number reaches ``n`` is launched for
@@ -24,12 +24,12 @@ from ncc.kernels.instructions import Instruction, decode, definition
 from ncc.kernels.launch import Launch, Threads, argument_names, given_arguments
 
 DEFAULT_TRIP_COUNT = 8.0
-"""Times that a loop is assumed to run if the code does not say."""
+"""Assumed trip count if it can't be derived from the code."""
 _STAYS = 0.99
-"""Share of threads that an unknown condition does not send out of the kernel."""
+"""Fraction of threads that stay in the kernel at an unknown condition."""
 _MAX_TRIPS = 2.0**40
 _SPREADS = (0.6180339887, 0.4142135623, 0.7320508075, 0.2360679774)
-"""Multiples of these spread evenly between whole numbers, each beside the others."""
+"""Steps whose multiples, modulo 1, are evenly spread and independent of each other."""
 _CASTS = frozenset(("zext", "sext", "trunc", "freeze"))
 _ON_DATA = "trip count depends on data"
 _STEPS = ("add", "sub", "shl", "lshr", "ashr", "udiv", "sdiv", "mul")
@@ -84,7 +84,7 @@ _BINARY: dict[str, Operation] = {
     **dict.fromkeys(("sge", "uge"), _compare(np.greater_equal)),
 }
 _OPERATIONS = {1: _UNARY, 2: _BINARY, 3: {"select": _select}}
-"""Number of operands → what a statement makes of them, by its opcode, builtin, or predicate."""
+"""Number of operands → function of them, by opcode, builtin or predicate."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class Execution:
             flow[target] = flow[target] + flow[block] * np.divide(share, total, out=even, where=total > 0)
 
     def _shares(self, block: int) -> list[Floats]:
-        """Share of a block's threads that goes to each block after it."""
+        """Fraction of a block's threads that continue in each successor."""
         targets = self.following[block]
         if len(targets) != 2:
             return [np.full(len(self.unknown), 1 / len(targets)) for _ in targets]
@@ -228,20 +228,20 @@ class Execution:
             if operands:
                 self.values[inst.result] = _compute(inst, operands)
             if inst.opcode == "icmp":
-                # an argument follows from the thread's number that it is compared with
+                # an argument follows from the thread index that it is compared with
                 for node, other in zip(inst.operands, operands[::-1], strict=False):
                     argument = self._argument_behind(node)
                     if argument >= 0 and np.isfinite(other).all() and np.ptp(other) > 0:
                         self.inferred[argument] = max(self.inferred.get(argument, 0.0), float(other.max()) + 1)
 
     def _uncast(self, node: int) -> int:
-        """A value without regard to its width."""
+        """A value without casts of its width."""
         while (inst := definition(self.module, node)) and inst.opcode in _CASTS:
             node = inst.operands[0]
         return node
 
     def _argument_behind(self, node: int) -> int:
-        """The argument, not known, that a value is except for its width, or -1."""
+        """Unknown argument that a value equals except for its width, or -1."""
         node = self._uncast(node)
         return node if node in self.arguments and node not in self.values else -1
 
@@ -269,7 +269,7 @@ class Execution:
             self.values[node] = np.where(np.isfinite(value), value, np.nan)
 
     def _missing(self, loop: Loop, seen: set[int]) -> tuple[str, ...]:
-        """Names of the unknown arguments that decide by themselves how often a loop runs; none if data does, too."""
+        """Names of the unknown arguments that alone decide a trip count; none if it also depends on data."""
         waiting = [self.blocks[block][-1].operands[0] for block in loop.exits if len(self.following[block]) == 2]
         found = set()
         while waiting:
@@ -288,12 +288,12 @@ class Execution:
         return tuple(names[node] for node in self.arguments if node in found)
 
     def trip_of(self, loop: Loop) -> Floats:
-        """The trip of a loop that each thread is taken in, (n,): evenly spread, and so in loops within loops."""
+        """The iteration of a loop that each thread is sampled in, (n,): evenly spread, also in nested loops."""
         places = (self.threads.number * _SPREADS[min(len(self.inside[loop.header]), len(_SPREADS)) - 1]) % 1.0
         return np.floor(places * self.trips[loop.header])
 
     def _counters(self, loop: Loop) -> dict[int, _Counter]:
-        """Phis of a loop that a step of the same kind changes in each trip."""
+        """Phis of a loop that the same kind of step changes in each iteration."""
         counters: dict[int, _Counter] = {}
         for phi in takewhile(lambda inst: inst.opcode == "phi", self.blocks[loop.header]):
             labels = self.module.node_definition[phi.operands[1::2]].tolist()
@@ -334,7 +334,7 @@ class Execution:
         return self.unknown
 
     def _counter_behind(self, node: int, counters: dict[int, _Counter]) -> tuple[int, bool]:
-        """The counter that a value is, except for its width, and whether it is one step on; -1 if it is none."""
+        """Counter that a value equals except for its width, and whether it is one step ahead; -1 for other values."""
         node = self._uncast(node)
         if node in counters:
             return node, False
@@ -343,7 +343,7 @@ class Execution:
         return next(((operand, True) for operand in stepped if operand in counters), (-1, False))
 
     def signs(self) -> list[NDArray[np.int8]]:
-        """For each comparison whether one number is below, equal or above the other, (n,) int8; 2 if unknown."""
+        """Sign of the difference of each comparison's operands, (n,) int8; 2 if unknown."""
         signs = []
         for block in self.times:
             for inst in self.blocks[block]:
@@ -355,7 +355,7 @@ class Execution:
 
     @cached_property
     def guaranteed_runs(self) -> dict[int, Floats]:
-        """Block → how often each thread is certain to run it, (n,) float64; blocks are missing if that is unknown."""
+        """Block → certain runs by each thread, (n,) float64; blocks are missing if their number is unknown."""
         runs = {}
         for block, times in self.times.items():
             inside = self.inside[block]

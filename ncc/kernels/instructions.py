@@ -50,7 +50,7 @@ _CALLS = {
 """Kind of work → the functions that are one of it, by name; the first that fits counts."""
 _ONCE = frozenset(("", "barrier", "atomic", "thread_query", "branch", "call"))
 _SCALAR = frozenset(("getelementptr", "extractelement", "insertelement", "shufflevector"))
-"""Kinds and opcodes that count once however many lanes the vectors in their text have."""
+"""Kinds and opcodes that count once, regardless of vector lanes."""
 _MANGLED = re.compile(r"_Z(\d{1,3})(.*)", re.DOTALL)
 _LLVM_INTRINSIC = re.compile(r"llvm\.(?:nvvm\.|amdgcn\.)?(\w+)")
 _PREFIX = re.compile(r"__nv_|__ocml_|fast_|__")
@@ -120,7 +120,7 @@ class Instruction:
 
     @cached_property
     def builtin(self) -> str:
-        """The callee as its source has it: ``_Z3expf``, ``expf``, ``llvm.exp.f32`` and ``__nv_expf`` are all exp."""
+        """The callee's name in the source: ``_Z3expf``, ``expf``, ``llvm.exp.f32`` and ``__nv_expf`` are all exp."""
         name = self.callee
         if match := _MANGLED.match(name):
             name = match[2][: int(match[1])]
@@ -136,7 +136,7 @@ class Instruction:
 
     @cached_property
     def work(self) -> dict[str, float]:
-        """Counts by kind of a profile, but not its accesses of memory; of a call, as of a function without a body."""
+        """Counts by kind, without memory accesses; a call counts as one of a function without a body."""
         kind, amount = operations().opcodes.get(self.opcode, ""), 1.0
         if self.variable:
             kind = "thread_query"
@@ -153,7 +153,7 @@ class Instruction:
 
     @cached_property
     def lanes(self) -> float:
-        """Lanes of the first vector type in its text, 1 if there is none."""
+        """Lanes of the first vector type in its text; 1 without one."""
         return float(match[1]) if (match := _LANES.search(self.text)) else 1.0
 
     @cached_property
@@ -264,7 +264,7 @@ def size_of_type(text: str) -> float:
 
 
 def element_type(text: str, index: int | None) -> str:
-    """Type of an element of an array, or of a structure's field; the type itself if nothing is known to lie inside."""
+    """Type of an array's element or a structure's field; the type itself if its parts are unknown."""
     if match := _ARRAY.fullmatch(text.strip()):
         return match[2]
     fields = _fields_of(text.strip())
@@ -272,7 +272,7 @@ def element_type(text: str, index: int | None) -> str:
 
 
 def split_fields(text: str, brackets: str = "{[<(}]>)", separators: str = ",") -> list[str]:
-    """Split a text at the separators that stand outside of brackets; no blanks are left around the parts."""
+    """Split a text at separators outside brackets and strip the parts."""
     opening, closing = brackets[: len(brackets) // 2], brackets[len(brackets) // 2 :]
     parts, depth, start = [], 0, 0
     for position, character in enumerate(text):
@@ -284,7 +284,7 @@ def split_fields(text: str, brackets: str = "{[<(}]>)", separators: str = ",") -
 
 
 def _fields_of(text: str) -> list[str]:
-    """Fields of a structure that is written out; none for other types, and for structures that were cut."""
+    """Fields of a structure that is spelled out; none for other types and for truncated structures."""
     if not text.startswith(("{", "<{")) or "..." in text:
         return []
     return [field for field in split_fields(text.strip("<>")[1:-1]) if field]

@@ -69,11 +69,11 @@ class Launch:
 
 
 def block_of(num_threads: float, dimensions: int) -> list[int]:
-    """Sizes of a block of a number of threads in 1 to 3 dimensions: powers of two, unless there is one dimension."""
+    """Block sizes for a number of threads in 1 to 3 dimensions: powers of two unless there is one dimension."""
     most, dimensions = min(max(num_threads, 1), _LIMITS["block"][0]), min(max(dimensions, 1), 3)
     if dimensions == 1:
         return [int(most)]
-    doublings = int(math.log2(most))  # dealt out in turn
+    doublings = int(math.log2(most))  # distributed in turn
     return [2 ** ((doublings + dimensions - 1 - axis) // dimensions) for axis in range(dimensions)]
 
 
@@ -92,7 +92,7 @@ def argument_types(module: Module, function: int) -> list[str]:
 
 
 def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
-    """Node of each argument that a launch gives a value → the value, if the kernel has it and its type can hold it."""
+    """Node → value of each argument in a launch that the kernel has and whose type can hold the value."""
     names, types = argument_names(module, kernel), argument_types(module, kernel)
     nodes = {str(index): node for index, node in enumerate(names)} | {name: node for node, name in names.items()}
     title, given = f"{module.name}: {demangle(module.function_names[kernel])}", dict[int, float]()
@@ -144,7 +144,7 @@ class Threads(Rows):
 
     @classmethod
     def of_blocks(cls, launch: Launch, blocks: Ints, shares: Floats) -> Self:
-        """All threads of some blocks, (k,) int64, x first, which stand for these shares of all blocks, (k,) float64."""
+        """All threads of some blocks, (k,) int64, x first; each represents a fraction of all blocks, (k,) float64."""
         num_threads = launch.block_threads
         times = max(_MAX_COLUMNS // (num_threads * len(blocks)), 1)  # each may be in another trip of a loop
         weight = np.tile(np.repeat(shares / shares.sum(), num_threads), times) / (num_threads * times)

@@ -145,7 +145,7 @@ def run_launch(module: Module, kernel: int, launch: Launch) -> tuple[LaunchProfi
 
 
 def sample_blocks(module: Module, kernel: int, launch: Launch, values: dict[int, float]) -> tuple[Threads, int]:
-    """Choose threads of the blocks that differ, weighted by the blocks like them; and their number, 0 if exact."""
+    """Choose threads of blocks that differ, weighted by equal blocks; also return their number, 0 if exact."""
     dimensions = max(sum(size > 1 for size in launch.grid), 1)
     axes = [_Axis(size, _FIRST[dimensions], _MAX_TRIED[dimensions]) for size in launch.grid]
     for _ in range(_MAX_ROUNDS):  # more between those that differ
@@ -185,7 +185,7 @@ class _Axis:
         some = [0, 1, *np.minimum(at.astype(np.int64), size - 1)[2:-1].tolist(), size - 1]
         self.points = np.unique(some if size > first else range(size)).astype(np.int64)
         self.differs, self.is_exact, self.is_even = False, True, False
-        self.flat = self.open = np.zeros(0, bool)  # by gap: nothing changes, and something may
+        self.flat = self.open = np.zeros(0, bool)  # by gap: whether nothing changes, and whether something may
 
     def refine(self, signs: NDArray[np.int8], times: Floats) -> bool:
         """Add blocks between those that differ in signs, (k, n), of comparisons or in runs, (k, m); whether it did."""
@@ -201,7 +201,7 @@ class _Axis:
         self.open = ~self.flat & (gaps > 1) & ~smooth[1:] & ~smooth[:-1]
         turns = np.sign(np.diff(times, axis=0))
         changes = np.concatenate([(signs[1:] != signs[:-1]).sum(axis=0), (turns[1:] != turns[:-1]).sum(axis=0)])
-        # changes lie anywhere, and are not the two or three places that are being looked for
+        # changes are all over, not in the two or three places that are searched
         is_ragged = ((~same) | (turns != 0).any(axis=1)).sum() > _MAX_CHANGES
         if len(self.points) < self.size and changes.max(initial=0) > _MAX_CHANGES and is_ragged:
             self.spread(self.most)
@@ -228,7 +228,7 @@ class _Axis:
         self.points = self.points[kept]
 
     def spread(self, num: int) -> None:
-        """Take evenly spread groups of blocks, which take turns in many kernels, in place of those that were chosen."""
+        """Use evenly spread groups of adjacent blocks, since many kernels alternate, instead of the chosen blocks."""
         self.is_exact, self.is_even = self.size <= num, True
         group = 1 if self.is_exact or num < 4 else 4 if num >= 16 else 2
         groups = min(num, self.size) // group
@@ -238,7 +238,7 @@ class _Axis:
         self.open = self.flat = np.zeros(len(self.points) - 1, bool)
 
     def weights(self) -> Floats:
-        """(k,) float64 blocks that each stands for, as on lines between them."""
+        """Number of blocks that each represents by linear interpolation, (k,) float64."""
         if self.is_even:
             return np.full(len(self.points), self.size / len(self.points))
         between = (np.diff(self.points) - 1) / 2

@@ -95,7 +95,7 @@ def kernel_indices(module: Module) -> list[int]:
 
 
 def find_kernels(module: Module, name: str) -> list[int]:
-    """Indices of the kernels of a name: the one of a mangled name or of template arguments, else all instances."""
+    """Indices of kernels with a name: one if it is mangled or has template arguments, else all instances."""
     kernels = kernel_indices(module)
     if exact := [index for index in kernels if module.function_names[index] == name]:
         return exact[:1]

@@ -32,7 +32,7 @@ TENSOR_KIND = "tensor_operation"
 """Matrix products by a warp's tensor cores, whose operations are not counted otherwise."""
 _TENSOR = re.compile(r"(?<![a-z])(?:w|wg|b)?mma(?:_|\.)")
 _MOVING = frozenset(("store", "phi", "select", "ret", "insertelement", "insertvalue"))
-"""Opcodes that store, choose or pass on: a sign that nothing else takes along is an operation."""
+"""Opcodes that only store, select or pass on a value, so that a negation before them is an operation."""
 
 _KINDS = (
     "integer", "float", "double", "division", "special", "conversion", "comparison", "branch", "divergent_branch",
@@ -82,13 +82,13 @@ class _Call:
     execution: Execution | None = None
 
     def is_reached_without(self, statements: frozenset[int]) -> bool:
-        """Whether no call that leads here is one of some statements."""
+        """Whether the path of calls contains none of some statements."""
         return not self.caller or (self.caller[1] not in statements and self.caller[0].is_reached_without(statements))
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A kernel's ledger: its calls in order, a function's statements once for each call, except those excluded."""
+    """A kernel's ledger: calls in order, with the statements of a function once per call, except excluded ones."""
 
     module: Module
     function: int
@@ -236,7 +236,7 @@ def _card_operations(inst: Instruction, accesses: list[Access], moved: set[int])
 
 
 def _product(loops: list[Loop], open_trips: float) -> float:
-    """How often loops within each other run in all, those whose end depends on the input so often each."""
+    """Total trip count of nested loops, with an assumed count for loops that depend on the input."""
     return min(math.prod((loop.trip_count or open_trips for loop in loops), start=1.0), _MAX_WEIGHT)
 
 

@@ -25,36 +25,36 @@ _CODE = (
     *(".c", ".cc", ".cpp", ".cxx", ".cl", ".clh", ".cu", ".cuh"),
 )
 _MAX_BYTES = 2**19
-"""Of all paths together: they go on a command line."""
+"""Maximum length of all paths together, since they are passed on a command line."""
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
-"""There also if TMPDIR names another."""
+"""Allowed even if TMPDIR names another folder."""
 _SETTLED_NS = 10**8
-"""A folder's time of change can be this far behind."""
+"""Maximum delay of a folder's modification time."""
 
-# os.path for what is asked thousands of times, in folders of thousands of files
+# os.path rather than Path, since folders may have thousands of files
 # ruff: noqa: PTH112, PTH114, PTH116, PTH118, PTH120
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A folder and all below it that is not hidden, as seen once; by folder: its time of change, and names in it."""
+    """Snapshot of a folder and everything below it that is not hidden: modification time and names by folder."""
 
     root: str
     mtimes_ns: Mapping[str, int]
     folders: Mapping[str, Sequence[str]]
     files: Mapping[str, Sequence[str]]
     mixed: frozenset[str]
-    """Folders that can't be allowed whole, since they hold something hidden or unreadable."""
+    """Folders that can't be allowed as a whole because they contain something hidden or unreadable."""
 
     def is_current(self) -> bool:
-        """Return True if another look would find the same."""
+        """Return True if the folder has not changed since."""
         with suppress(OSError):
             return all(os.stat(folder).st_mtime_ns == time_ns for folder, time_ns in self.mtimes_ns.items())
         return False
 
     @functools.cached_property
     def paths(self) -> tuple[str, ...]:
-        """Paths that together allow all of it."""
+        """Paths that together allow the whole snapshot."""
         if not self.mixed:
             return (self.root,)
         folders = [os.path.join(parent, name) for parent in self.mixed for name in self.folders.get(parent, ())]
@@ -76,7 +76,7 @@ _trees: dict[str, Tree] = {}
 
 
 def look_at(folder: str) -> Tree:
-    """Look at a folder; what was seen before is used again while it is current."""
+    """Take a snapshot of a folder, or return an earlier one that is still current."""
     tree = _trees.get(folder)
     if tree is None or not tree.is_current():
         start_ns = time.time_ns()
@@ -93,14 +93,14 @@ def _walk(folder: str) -> Tree:
     mixed: set[str] = set()
 
     def mix(path: str) -> None:
-        """Mark a folder, and so those above it."""
+        """Mark a folder and all folders above it."""
         while path not in mixed:
             mixed.add(path)
             if path != folder:
                 path = os.path.dirname(path)
 
     for parent, names, file_names in os.walk(folder, onerror=lambda error: mix(error.filename)):
-        with suppress(OSError):  # gone meanwhile
+        with suppress(OSError):  # deleted in the meantime
             mtimes_ns[parent] = os.stat(parent).st_mtime_ns
         if any(name.startswith(".") for name in (*names, *file_names)):
             mix(parent)
@@ -111,7 +111,7 @@ def _walk(folder: str) -> Tree:
 
 
 def allowed_paths(source: str, given: Sequence[str | os.PathLike[str]]) -> Sequence[str]:
-    """Return paths that stand for a source's own folder."""
+    """Return the paths that allow a source's own folder."""
     folder = os.path.normpath(Path(source).absolute().parent)
     for path in given:
         root = os.path.normpath(Path(path).absolute())
@@ -123,13 +123,13 @@ def allowed_paths(source: str, given: Sequence[str | os.PathLike[str]]) -> Seque
 
 
 def allowed_tree(folder: str | os.PathLike[str]) -> Sequence[str]:
-    """Return paths that allow all in a folder that is not hidden; of a home or the like, for the code in it."""
+    """Return paths that allow what is not hidden in a folder; only the code directly in it for a home and the like."""
     folder = str(Path(folder))  # without a slash at its end
     return _code_in(folder) if is_home_or_temp(folder) else look_at(folder).paths
 
 
 def is_home_or_temp(folder: str | os.PathLike[str]) -> bool:
-    """Return True for the folder of a user, one above it, and those of everybody's temporary files."""
+    """Return True for a user's home, the folders above it, and folders for temporary files."""
     real = Path(folder).resolve()
     homes = {os.path.expanduser("~")}  # noqa: PTH111 - Path.home() fails without a home
     with suppress(KeyError, ImportError):  # a user without an entry; Windows
@@ -152,7 +152,7 @@ def is_code(name: str) -> bool:
 
 
 def _code_in(folder: str) -> Sequence[str]:
-    """Return sources and headers: no link, which could lead anywhere, and no folder, which would bring all below it."""
+    """Return sources and headers, without links (which may lead anywhere) and folders (which allow all below them)."""
     with suppress(OSError), os.scandir(folder) as entries:
         return _bounded(
             entry.path
@@ -163,7 +163,7 @@ def _code_in(folder: str) -> Sequence[str]:
 
 
 def _bounded(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the first of them, as many as a command line holds."""
+    """Return as many of the first paths as fit on a command line."""
     bounded, left = [], _MAX_BYTES
     for path in paths:
         left -= len(os.fsencode(path)) + len("--read  ")
@@ -173,19 +173,19 @@ def _bounded(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(bounded)
 
 
-# Headers and libraries of the system, as far as programs of every user may read them; /nix and /gnu hold packages.
+# Headers and libraries of the system that every user may read; /nix and /gnu contain packages.
 _SYSTEM = (
     *("/usr/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share"),
     *("/usr/local/include", "/usr/local/lib", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store"),
     *("/etc/ld.so.cache", "/etc/ld.so.preload", "/dev/null"),
-    # what a driver looks at to know the distribution and the processor
+    # read by compiler drivers to identify the distribution and the processor
     *("/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/redhat-release", "/etc/clang"),
     *("/proc/cpuinfo", "/sys/devices/system/cpu"),
 )
 _SEARCH_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "LD_LIBRARY_PATH")
 
 _WITH_FOLDER = ("-include", "-imacros")
-# A flag stands before those that it begins with.
+# A flag comes before its own prefixes.
 _JOINED = (
     *("-include-pch", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot", "-iframework"),
     *("-iwithprefixbefore", "-iwithprefix", "-iprefix", "-cxx-isystem", "-ivfsoverlay", "-I", "-F", "-B", "-L"),
@@ -198,7 +198,7 @@ _PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share")
 def compile_permissions(
     compiler: Clang, options: CompileOptions, source: str | bytes, readable: Sequence[str | os.PathLike[str]] = ()
 ) -> Permissions:
-    """Return what a compilation may use."""
+    """Return the paths that a compilation may access."""
     read = [
         *_SYSTEM,
         str(OWN_HEADERS),
@@ -208,7 +208,7 @@ def compile_permissions(
     ]
     if isinstance(source, str):
         read += allowed_paths(source, readable)
-        if not readable:  # a file that the user named himself, which may be a link to anywhere
+        if not readable:  # named by the user, so it may be a link to anywhere
             read.append(source)
     if compiler.headers is not None:
         execute = [compiler.argv[0]]
@@ -220,7 +220,7 @@ def compile_permissions(
 
 
 def _named_by(flags: Sequence[str]) -> Iterator[str]:
-    """Yield every path in flags, and words that may be one: what does not exist allows nothing."""
+    """Yield every path in flags, and every word that may be a path: one that does not exist allows nothing."""
     folder_too = quoted = False
     for flag in flags:
         if flag.startswith(_NO_PATHS) or flag == "-Xclang":
@@ -234,7 +234,7 @@ def _named_by(flags: Sequence[str]) -> Iterator[str]:
         else:
             path = flag.removeprefix("@")
         if path:
-            # -iquote is what ncc writes for a source's own folder, that of a user's home among them
+            # ncc itself passes a source's own folder, which may be the user's home, by -iquote
             yield from allowed_tree(path) if quoted and os.path.isdir(path) else (path,)
             if folder_too and os.path.exists(path):  # noqa: PTH110 - a flag may name no file at all
                 yield from allowed_tree(Path(path).parent)
@@ -242,7 +242,7 @@ def _named_by(flags: Sequence[str]) -> Iterator[str]:
 
 
 def _programs(name: str, *, depth: int = 2) -> Iterator[str]:
-    """Yield a program with its installation; of a script, those of its interpreter as well."""
+    """Yield a program and its installation; for a script, also those of its interpreter."""
     program = shutil.which(name)
     if program is None:
         return
@@ -257,6 +257,6 @@ def _programs(name: str, *, depth: int = 2) -> Iterator[str]:
     with suppress(OSError), Path(program).open("rb") as file:
         line = file.readline(512)
     if line.startswith(b"#!") and depth:
-        yield from ("/bin", "/usr/bin")  # what scripts live by
+        yield from ("/bin", "/usr/bin")  # needed by most scripts
         for word in os.fsdecode(line[2:]).split():
             yield from _programs(word, depth=depth - 1)

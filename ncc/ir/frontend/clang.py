@@ -1,4 +1,4 @@
-"""The clang to run, and its command line for each language: the only place that knows a language's flags.
+"""The clang to run, and its command line for each language; no other module has flags of a language.
 
 The bundled clang is made independent of the machine: its own C and C++ headers come first, in the order of `zig c++`
 (C++ library, clang's builtins, C library, kernel), headers of other libraries under /usr/include last.
@@ -18,7 +18,7 @@ from ncc.ir.frontend.options import DEFAULT_CXX, CompileOptions
 
 @dataclass(frozen=True, kw_only=True)
 class Clang:
-    """A clang, where its name came from, and the bundled one's headers (None for a user's own, which has its own)."""
+    """A clang, the origin of its name, and headers of the bundled one (None for a user's clang, which has its own)."""
 
     argv: tuple[str, ...]
     origin: str
@@ -30,7 +30,7 @@ def find_compiler(clang: str | None = None) -> Clang:
     named = (clang, "the clang option"), (os.environ.get("NCC_CLANG"), "the environment variable NCC_CLANG")
     for name, origin in named:
         if name:
-            # Not through a Path, which would turn "./clang" into a name to look for on PATH.
+            # Not through a Path, which would turn "./clang" into a name that is searched on PATH.
             executable = str(Path(name).expanduser()) if name.startswith("~") else name
             return Clang(argv=(executable,), origin=origin, headers=None)
     folders = _package_folders("ziglang")
@@ -39,7 +39,7 @@ def find_compiler(clang: str | None = None) -> Clang:
             "no compiler: the package ziglang is not installed; `pip install ziglang`, or name a clang with "
             "the clang option or NCC_CLANG"
         )
-    # `zig clang` is the plain driver; `zig cc` would add sanitizers and flags of its own.
+    # `zig clang` is the plain driver; `zig cc` would add sanitizers and other flags.
     return Clang(
         argv=(str(folders[0] / ("zig.exe" if os.name == "nt" else "zig")), "clang"),
         origin="the bundled ziglang package",
@@ -49,8 +49,8 @@ def find_compiler(clang: str | None = None) -> Clang:
 
 OWN_HEADERS = Path(__file__).parent
 
-# What libc++ finds in its generated __config_site; this copy has none and takes macros instead. There are no run-time
-# checks: they would drown a program's own statements in branches to abort.
+# Macros in place of libc++'s generated __config_site, which this copy lacks. Run-time checks are off, since
+# they would drown a program's own statements in branches to abort.
 _LIBCXX_DEFINES = """
 ABI_VERSION=1 ABI_NAMESPACE=__1 HAS_THREADS=1 HAS_MONOTONIC_CLOCK=1 HAS_TERMINAL=1 HAS_MUSL_LIBC=0
 HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0 HAS_FILESYSTEM=1 HAS_RANDOM_DEVICE=1 HAS_LOCALIZATION=1 HAS_UNICODE=1
@@ -63,7 +63,7 @@ _GLIBC_DEFINE = "-D__GLIBC_MINOR__=31"
 
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64le": "powerpc64le", "i686": "i386"}
 
-# The C library's and the kernel's folders are named by families, of which the first that fits is taken.
+# The folders of the C library and the kernel are named by processor family; the first match is used.
 _FAMILIES = ("aarch64", "arm", "loongarch", "mips", "powerpc", "riscv", "s390x", "sparc", "x86")
 
 
@@ -84,20 +84,20 @@ _NVIDIA_WHEELS = ("cu13", "cuda_runtime", "cuda_cccl", "curand", "cublas")
 
 
 def toolkit_flags(named: str | None) -> tuple[str, ...]:
-    """Return flags by which headers of a toolkit are found, after all others."""
+    """Return flags that search a toolkit's headers after all others."""
     if path := named or os.environ.get(_CUDA_PATH):
         includes = [_toolkit_include(path, "" if named else f"{_CUDA_PATH}: ")]
     else:
         includes = [root / name / "include" for root in _package_folders("nvidia") for name in _NVIDIA_WHEELS]
     # the C++ core libraries moved with version 13
     folders = [folder for include in includes for folder in (include / "cccl", include) if folder.is_dir()]
-    # CUDA's C++ core libraries look into NVIDIA's half floats and its version, and have ours, with the operations alone
+    # CUDA's C++ core libraries expect NVIDIA's header of half floats; ncc's has only the operations
     own = ("-DCCCL_DISABLE_FP16_SUPPORT", "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK") if folders else ()
     return (*own, *_search_flags("-idirafter", *folders))
 
 
 def with_extensions(options: CompileOptions, errors: Sequence[str], language: str) -> CompileOptions | None:
-    """Return options by which PyTorch's headers are found, if one of them is what a compiler did not find."""
+    """Return options that add PyTorch's headers if the compiler missed one of them."""
     is_missing = any(re.search(_TORCH_HEADER, error) for error in errors)
     includes = [root / "include" for root in _package_folders("torch")] if is_missing else []
     includes = [include for include in includes if (include / "torch").is_dir()]
@@ -126,12 +126,12 @@ def _toolkit_include(named: str, origin: str) -> Path:
 
 
 def _package_folders(name: str) -> Sequence[Path]:
-    """Find where a package lies, without importing it."""
+    """Find a package's folder without importing it."""
     spec = importlib.util.find_spec(name)
     return tuple(map(Path, spec.submodule_search_locations or ())) if spec else ()
 
 
-# Old code that compilers took with a warning for decades, and now refuse.
+# Old code that compilers accepted with a warning for decades and now refuse.
 _LENIENT = tuple(
     f"-Wno-error={name}"
     for name in (
@@ -142,7 +142,7 @@ _LENIENT = tuple(
 
 
 def compile_command(compiler: Clang, language: str, source: str | bytes, options: CompileOptions) -> tuple[str, ...]:
-    """Spell out the command that prints the IR of one source file to standard output."""
+    """Return the command that prints the IR of a source file to standard output."""
     return (
         *compiler.argv,
         *("-S", "-emit-llvm", "-o", "-", "-fno-color-diagnostics", "-fno-crash-diagnostics"),
@@ -160,9 +160,9 @@ def compile_command(compiler: Clang, language: str, source: str | bytes, options
 
 
 def _whole_path(source: str) -> str:
-    """A path that is not an argument: a dash at its beginning would make it a flag, an @ a file of more arguments."""
+    """Keep a path from being read as a flag (a leading dash) or as a file of arguments (a leading @)."""
     path = Path(source)
-    if path.name.startswith("@"):  # the compiler proper is told the name without its folder
+    if path.name.startswith("@"):  # cc1 gets the name without its folder
         raise InputError(f"{source}: compilers read a name that begins with @ as a list of arguments; rename the file")
     return str(path.absolute())
 
@@ -181,9 +181,9 @@ def _language_flags(compiler: Clang, language: str, user_flags: Sequence[str]) -
             *("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),
             # Shuffles need PTX 6; without a toolkit to go by, clang takes an older version.
             *("-Xclang", "-target-feature", "-Xclang", "+ptx64"),
-            # A toolkit that happens to be installed would decide the PTX version; clang is told of none.
+            # Hide installed toolkits from clang, which would otherwise decide the PTX version.
             *("-nocudainc", "-nocudalib", f"--cuda-path={prelude.parent}", "-Wno-unknown-cuda-version"),
-            # What nvcc takes as it is: older C++, and narrower types in braces.
+            # nvcc accepts older C++ and narrowing conversions in braces.
             *("-Wno-register", "-Wno-c++11-narrowing", "-Wno-dynamic-exception-spec"),
             *_host_flags(compiler, user_flags, cplusplus=True),
             *("-isystem", str(prelude.parent), "-include", str(prelude)),
@@ -193,12 +193,12 @@ def _language_flags(compiler: Clang, language: str, user_flags: Sequence[str]) -
 
 
 def _host_flags(compiler: Clang, user_flags: Sequence[str], *, cplusplus: bool) -> list[str]:
-    """Target and headers of the bundled clang, in the place of its search path; a user's own clang keeps its own."""
+    """Target and headers of the bundled clang, instead of its search path; a user's clang keeps its own."""
     headers = compiler.headers
     if headers is None:
         return []
     default = f"{_architecture(platform.machine())}-unknown-linux-gnu"  # whatever the operating system
-    # a target that the user's own flags ask for decides which headers fit
+    # a target in the user's flags decides which headers fit
     *_, target = default, *re.findall(r"(?m)^(?:--target=|--?target\n)(.+)", "\n".join(user_flags))
     architecture = _architecture(target.partition("-")[0])
     flags = [f"--target={default}", "-nostdinc"]

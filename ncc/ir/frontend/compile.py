@@ -1,4 +1,4 @@
-"""Compiles a source file to LLVM IR, if need be behind a precompiled header: the entry point of `ncc.ir.frontend`."""
+"""Compiles a source file to LLVM IR, optionally with a precompiled header: the entry point of `ncc.ir.frontend`."""
 
 import hashlib
 import logging
@@ -31,11 +31,11 @@ _HIP = rb"(?m)^[ \t]*#[ \t]*include[ \t]*[<\"]hip/hip_runtime\.h[>\"]"
 def with_header(
     header: Path, options: CompileOptions, cache: Path, *, readable: Sequence[str | os.PathLike[str]] = ()
 ) -> CompileOptions:
-    """Return options under which every file starts with a header, from a precompiled form of it."""
+    """Return options that include a precompiled header at the start of every file."""
     language = options.language or "c++"
-    # what a C++ header's templates come to is made once, not in every file, where it would take most of the time
+    # instantiates a C++ header's templates once, not in every file, where it would take most of the time
     templates = ("-fpch-instantiate-templates",) if language == "c++" else ()
-    # the key holds the header's content; a new date alone, as of an installation anew, is not a change
+    # the key contains the header's content; a new date alone, as after a reinstallation, is not a change
     options = replace(options, flags=(*options.flags, *templates, "-Xclang", "-fno-pch-timestamp"))
     unit = TranslationUnit(find_compiler(options.clang), language, str(header.absolute()), readable)
     command = [argument for argument in unit.command(options) if argument not in ("-S", "-emit-llvm")]
@@ -59,7 +59,7 @@ def compile_source(
     language = _language(source, options)
     unit = TranslationUnit(find_compiler(options.clang), language, source, readable)
     toolkit = toolkit_flags(options.cuda_path) if language == "cuda" else ()
-    # if the toolkit's headers and ours don't go together, ours alone may do
+    # if the toolkit's headers are not compatible with ncc's, ncc's alone may suffice
     attempts = [replace(options, flags=(*toolkit, *options.flags)), options] if toolkit else [options]
     index = 0
     while index < len(attempts):
@@ -84,7 +84,7 @@ def compile_source(
 
 
 def _device_code(unit: TranslationUnit, attempts: Sequence[CompileOptions]) -> CompiledSource | None:
-    """Compile a file's device code in the way that leaves least out; None if none leaves a kernel."""
+    """Compile a file's device code in the way that skips least; None if no way leaves a kernel."""
     results: list[CompiledSource] = []
     for attempt in attempts:
         try:
@@ -100,7 +100,7 @@ def _device_code(unit: TranslationUnit, attempts: Sequence[CompileOptions]) -> C
 
 
 def _extended(unit: TranslationUnit, options: CompileOptions, error: CompileError) -> CompileOptions | None:
-    """Return options by which kernels may launch kernels, or with folders of missing headers; else None."""
+    """Return options that allow kernels to launch kernels, or add folders of missing headers; None if neither helps."""
     if unit.language == "cuda" and _RELOCATABLE not in options.flags and _RELOCATABLE in " ".join(error.errors):
         return replace(options, flags=(*options.flags, _RELOCATABLE))
     if not any(re.search(_NO_HEADER, line) for line in error.errors):

@@ -84,14 +84,14 @@ def _nothing_left(name: str, skipped: dict[str, str], empty: Sequence[str]) -> C
 
 
 class _Runs:
-    """Runs of the compiler on one file, all within its time."""
+    """Runs of the compiler on one file within a common time limit."""
 
     def __init__(self, unit: TranslationUnit, options: CompileOptions) -> None:
         self.unit, self.options = unit, options
         self.end = time.monotonic() + options.timeout_s
 
     def preprocess(self) -> tuple[str, list[str]]:
-        """Return the file as one text, and the headers that were not found."""
+        """Return the preprocessed file, and the headers that were not found."""
         empty: list[str] = []
         with tempfile.TemporaryDirectory(prefix="ncc-headers-") as folder:
             root = Path(folder, _DEEP)
@@ -133,14 +133,14 @@ def _library_of(header: str) -> str:
 
 
 def _replacement_header(name: str) -> str:
-    """Return what a missing header holds: libraries whose names device code uses, or half floats for a .cuh."""
+    """Return the text that replaces a missing header: libraries that device code uses, or half floats for a .cuh."""
     ours = _LIBRARIES.get(_library_of(name), "cuda_fp16" if name.endswith(".cuh") else "")
     return f'#include "{OWN_HEADERS / "cuda" / ours}.h"\n' if ours else ""
 
 
 @dataclass
 class _Error:
-    """An error of the compiler: its text, the positions that it names, in order, and that of a host's declaration."""
+    """An error of the compiler: its text, the positions it names, in order, and that of a host's declaration."""
 
     text: str
     positions: list[int] = field(default_factory=list)
@@ -155,7 +155,7 @@ class _DeviceCodePruner:
             raise CompileError("the text is too long")
         self.markers: list[str] = []
         self.is_own: list[bool] = []
-        """Of each line: whether it is the source's own."""
+        """For each line, whether it comes from the source itself."""
         lines, is_own = [], True
         for line in text.split("\n"):
             if marker := re.match(_MARKER, line):
@@ -170,10 +170,10 @@ class _DeviceCodePruner:
         self.kernels = frozenset(match[1] for head in heads if (match := re.match(_NAME, head)))
         self.skipped: dict[str, str] = {}
         self.shared: set[int] = set()
-        self.tries: dict[int, int] = {}  # by position of a function's brace; what is left out leaves its blanks
+        self.tries: dict[int, int] = {}  # position of a function's brace → reason; skipped code is replaced with blanks
 
     def compile(self, run: _Runs) -> tuple[bytes, dict[str, str]]:
-        """Return IR and the removed parts, with reasons; the error if nothing is to be removed for it."""
+        """Return the IR and the removed parts with reasons; the error if nothing can be removed for it."""
         for _ in range(_MAX_ROUNDS):
             try:
                 ir = run.compile(self.text)
@@ -181,7 +181,7 @@ class _DeviceCodePruner:
                 if error.timed_out or not self._leave_out(self._errors(error.stderr)):
                     raise
                 continue
-            if run.options.debug_lines:  # those of the source
+            if run.options.debug_lines:  # only those of the source
                 lines = zip(self.text.split("\n"), self.markers, strict=True)
                 with suppress(CompileError):
                     ir = run.compile("\n".join(marker or line for line, marker in lines))
@@ -232,7 +232,7 @@ class _DeviceCodePruner:
         return bool(cuts)
 
     def _start(self, scopes: Scopes, position: int) -> int:
-        """Return where a declaration starts, behind its template's parameters."""
+        """Return the start of a declaration after its template parameters."""
         start, end = scopes.unit(scopes.at(position)[-1], position)
         match = re.compile(_TEMPLATE_HEAD).match(self.text, start, end)
         return match.end() if match else start
@@ -241,7 +241,7 @@ class _DeviceCodePruner:
         """Return the first and last character of the part to remove for an error, and its replacement."""
         around = scopes.at(position)
         function = next((block for block in around if block.kind == "function"), None)
-        if function is None:  # of a declaration, or of the head of a function
+        if function is None:  # inside a declaration or a function's header
             scope = around[-1]
             while scope.is_whole and scope.parent:
                 scope = scope.parent
@@ -250,7 +250,7 @@ class _DeviceCodePruner:
             if head is not None and head.kind == "function":
                 if head.is_device:
                     self.skipped.setdefault(head.name, reason)
-                elif self._launches(head.open, head.close):  # such as a macro's that tests start with
+                elif self._launches(head.open, head.close):  # as from a macro that begins tests
                     return start, head.open - 1, f"void ncc_{start}()"
             return start, end, ""
         whole = (*scopes.unit(function.parent or scopes.file, function.open), "")
@@ -267,7 +267,7 @@ class _DeviceCodePruner:
         launches = self._launches(start, end)
         statement = self.text[start : end + 1]
         body = f"{{ {launches} }}" if launches and launches.strip() not in statement else ";"
-        branch = re.match(_BRANCH, statement)  # whatever there is
+        branch = re.match(_BRANCH, statement)  # everything that is left
         is_else, is_if = branch.groups() if branch else (None, None)
         if is_if and re.compile(_ELSE).match(self.text, end):
             body = f"if (0) {body}"
@@ -283,7 +283,7 @@ class _DeviceCodePruner:
 
 
 def _blanked(text: str, replacement: str) -> str:
-    """Return a replacement, then blanks: as many lines as the text, and if there is room as many characters."""
+    """Return a replacement padded with blanks to the lines, and if possible the characters, of the text."""
     blank, end = re.sub(r"[^\n]", " ", text), len(replacement)
     while end < len(blank) and (more := len(replacement) + blank.count("\n", 0, end)) > end:
         end = more

@@ -1,11 +1,11 @@
-"""Which language a source file is in, by its extension; the first step from source to IR."""
+"""Languages of source files by extension; the first step from source to IR."""
 
 import os
 from pathlib import Path
 
 LANGUAGES = ("c", "c++", "opencl", "cuda")
 
-# `.C` and `.c` differ on purpose, as they do for every compiler: matching is case-sensitive first.
+# Matching is case-sensitive first, since `.C` and `.c` differ, as they do for every compiler.
 _LANGUAGE_BY_EXTENSION = {
     ".c": "c",
     **dict.fromkeys((".cc", ".cpp", ".cxx", ".c++", ".cp", ".C"), "c++"),

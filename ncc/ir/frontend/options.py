@@ -6,7 +6,7 @@ from ncc.errors import InputError
 from ncc.ir.frontend.languages import LANGUAGES
 
 DEFAULT_CXX = "-std=gnu++17"
-"""The standard of C++ that is asked for."""
+"""Requested standard of C++."""
 _OPTIMIZATION_LEVELS = ("0", "1", "2", "3", "s", "z", "fast")
 
 
@@ -45,10 +45,10 @@ class CompileOptions:
     debug_lines: bool = False
     timeout_s: float = 60.0
     cuda_path: str | None = None
-    commands: str | None = field(default=None, repr=False)  # named where it counts, by what it says of a file
+    commands: str | None = field(default=None, repr=False)  # part of a cache key only through its flags for a file
     searched: tuple[str, ...] = field(default=(), repr=False)
     is_strict: bool = field(default=False, repr=False)  # changes what compiles, not what comes of it
-    verify: bool = field(default=False, repr=False)  # what is kept by these options is the same
+    verify: bool = field(default=False, repr=False)  # does not change what is cached
 
     def __post_init__(self) -> None:
         level = self.optimization.removeprefix("-O")
@@ -64,7 +64,7 @@ class CompileOptions:
             value = getattr(self, name)
             if isinstance(value, str):
                 raise InputError(f"{name} is the string {value!r}; expected a tuple of strings: ({value!r},)")
-            object.__setattr__(self, name, tuple(value))  # of a list, so that options stay hashable
+            object.__setattr__(self, name, tuple(value))  # lists become tuples, so that options stay hashable
 
     @staticmethod
     def of(options: "CompileOptions | None", language: str | None) -> "CompileOptions":

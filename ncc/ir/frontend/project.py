@@ -28,7 +28,7 @@ from ncc.system.sandbox.limits import input_limit
 _MAX_COMMAND_LETTERS = 2**20
 """Half of what Linux allows all arguments of a program."""
 _WITH_VALUE = r"(-include|-isystem|-iquote|-I|-D|-U)(.*)"
-"""What is kept with its value, which may be the next word."""
+"""Flags that are kept with their value, which may be the next word."""
 _FEATURES = (
     r"16|32|64|x32|3dnowa?|mmx|s?sse[\w.]*|avx[\w.]*|amx-\w+|v?aes|v?pclmul\w*|fma4?|f16c|bmi2?|lzcnt|popcnt|movbe|adx"
     r"|rdrnd|rdseed|sha(?:512)?|xsave\w*|crc32?|crypto|cx16|sahf|xop|tbm|gfni|altivec|vsx|msa|lsx|lasx|simd128|thumb"
@@ -37,7 +37,7 @@ _WHOLE = (
     rf"--?std=[\w+:]+|-m(?:no-)?(?:{_FEATURES})|-m(?:arch|cpu|tune|fpu|abi|float-abi|fpmath)=[\w.+-]+"
     r"|-fno-exceptions|-fno-rtti|-fsigned-char|-funsigned-char|-fopenmp"
 )
-"""What is kept as it is."""
+"""Flags that are kept unchanged."""
 _DROPPED_WITH_VALUE = (
     r"--(?:analyzer-output|config|imacros|include|param|serialize-diagnostics|sysroot|target|vfsoverlay)"
     r"|-[ABFGLTbeloxuz]|-M[FJQT]|-X[\w-]+|-(?:arch|cxx-isystem|dependency-file|dumpdir|fplugin|load|plugin|resource-dir)"
@@ -73,7 +73,7 @@ def own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -
 
 
 def with_own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> CompileOptions:
-    """Return options that have a file's own flags before the others, and need no database."""
+    """Return options with a file's own flags before the others, and without a database."""
     return replace(options, commands=None, flags=(*own_flags(source, options), *options.flags))
 
 
@@ -81,7 +81,7 @@ def load_commands(path: str | os.PathLike[str]) -> Mapping[str, Mapping[str, Any
     """Map files to their entries in a compilation database."""
     try:
         status = os.stat(path)
-        if status.st_size > input_limit() // 8:  # which JSON makes twenty times as large
+        if status.st_size > input_limit() // 8:  # JSON takes twenty times as much memory
             raise InputError(f"{path}: has {status.st_size:,} bytes, too many for a compilation database")
         return _load(os.path.abspath(path), status.st_mtime_ns)
     except OSError as error:
@@ -101,8 +101,8 @@ def _load(path: str, _modified: int) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _kept(words: Iterable[str], directory: str, root: str) -> Iterator[str]:
-    """Yield flags that are whole in one word, so that none can take the next one, or a source, for its value."""
-    words = (word for word in words if word != "-Xclang")  # what follows it means the same without it, or is dropped
+    """Yield flags as single words, so that none can take the next flag, or a source, as its value."""
+    words = (word for word in words if word != "-Xclang")  # what follows means the same without it, or is dropped
     for word in itertools.takewhile(lambda word: word != "--", words):
         if re.fullmatch(_DROPPED_WITH_VALUE, word):
             next(words, None)
@@ -118,7 +118,7 @@ def _kept(words: Iterable[str], directory: str, root: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=2**12)
 def _may_be_read(path: str, root: str, *, is_file: bool) -> bool:
-    """Return False for what no build needs as headers, and a stranger's database may name: secrets are hidden there."""
+    """Return False for folders that no build needs but a stranger's database may name, such as hidden ones."""
     real = os.path.realpath(path)
     parts = set(Path(real).parts) - set(Path(os.path.realpath(root)).parts)
     if any(part.startswith(".") for part in parts) or f"{real}/".startswith(("/proc/", "/dev/", "/run/", "/sys/")):
@@ -151,7 +151,7 @@ def header_folders(source: str, roots: Sequence[str | os.PathLike[str]]) -> tupl
 
 
 def _resolve(name: str, path: str, folders: dict[str, None], trees: Sequence[Tree]) -> str | None:
-    """Return the file that an include names; add its folder to the others if that is what finds it."""
+    """Return the file that an include names; add the folder in which it is found to the others."""
     candidates = [file for tree in trees for file in tree.by_name.get(os.path.basename(name), ())]
     for folder in (os.path.dirname(path), *folders):
         beside = os.path.normpath(os.path.join(folder, name))
@@ -167,7 +167,7 @@ def _resolve(name: str, path: str, folders: dict[str, None], trees: Sequence[Tre
 
 
 def _included(path: str) -> list[str]:
-    if not os.path.islink(path):  # which may lead anywhere
+    if not os.path.islink(path):  # may lead anywhere
         with suppress(OSError), Path(path).open("rb") as file:
             return [os.fsdecode(name) for name in re.findall(_INCLUDE, file.read(_MAX_FILE_BYTES))]
     return []

@@ -27,10 +27,10 @@ _OUT_OF_MEMORY = (
     r"(?m)^LLVM ERROR: out of memory|instance of 'std::bad_alloc'|what\(\):\s+std::bad_alloc|: Cannot allocate memory$"
 )
 _NOT_OPENED = r"error: (?:cannot open file|error reading|error opening) '(.+?)': Permission denied"
-# of #embed; the same is said of headers that no search path has, which have no reason to begin so
+# of #embed; headers that no search path has give the same error, but don't begin like this
 _NOT_EMBEDDED = r"^(.+?):\d+:\d+: fatal error: '([/.].+)' file not found"
 _NOT_FOUND = r"error: '(?![/.])(.+?)' file not found"
-# of C++20 and later: keywords, what takes one of them for another thing, and names of the library
+# C++20 and later: keywords, errors about code that uses these as names, and names of the library
 _LATER = (
     r"'(?:co_\w+|suspend_\w+|coroutine_\w+|concept|requires|consteval|constinit|char8_t|import|module|span|ranges|views"
     r"|format|source_location|jthread|\w+_ordering|same_as|integral|floating_point|numbers)'|error: expected template$"
@@ -42,7 +42,7 @@ _LITTLE_SPACE = 2**22
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledSource:
-    """LLVM IR as text, in bytes, how it was made, and what a CUDA or HIP file's device code lacks."""
+    """LLVM IR as text (bytes), how it was compiled, and what is missing from a CUDA or HIP file's device code."""
 
     ir: bytes
     command: tuple[str, ...]
@@ -67,7 +67,7 @@ def compile_error(source: str, command: Sequence[str], finished: FinishedProcess
     stderr = finished.stderr.decode(errors="replace")
     errors = [line for line in stderr.splitlines() if re.match(_ERROR_LINE, line)]
     lines = [f"{source}: {_outcome(finished, stderr, bool(errors))}"]
-    # the full path of a header of ours would look like the user's own file
+    # the full path of a bundled header would look like the user's file
     plain = (line.replace(f"{OWN_HEADERS}{os.sep}", "ncc's own header ") for line in errors[:_MAX_ERRORS])
     lines += [f"  {line[:_MAX_LINE]}" for line in plain]
     if len(errors) > _MAX_ERRORS:
@@ -176,9 +176,9 @@ def _run(
     """Run a command to its end, confined and within the limits of `ncc.system.sandbox.limits`."""
     max_bytes = output_limit()
     limited = confine(command, permissions, memory_bytes=memory_limit(), file_bytes=max_bytes, end_with_parent=True)
-    if compiler.headers is None:  # a user's own, which may be a script that needs all of it
+    if compiler.headers is None:  # a user's compiler may be a script that needs the whole environment
         environment = {**os.environ, "LC_ALL": "C"}
-    else:  # search paths would mix with the bundled headers; __DATE__ and __TIME__ would make compilations differ
+    else:  # search paths would mix with the bundled headers; __DATE__ and __TIME__ would change between compilations
         environment = {"SOURCE_DATE_EPOCH": "0"} | minimal_environment()
     with ExitStack() as files:
         # files, not pipes: what a compiler writes without end fills them up to the limit, not this process's memory
@@ -191,7 +191,7 @@ def _run(
         returncode, stderr = process.end(), process.messages()
         if failure := launcher_failure(returncode, stderr):
             raise failure
-        if returncode and b"No space left on device" in stderr:  # a source can make a compiler say anything
+        if returncode and b"No space left on device" in stderr:  # a source can make a compiler print anything
             folder = tempfile.gettempdir()
             if shutil.disk_usage(folder).free < _LITTLE_SPACE:
                 raise OutputError(f"{folder}: the compiler's output can't be written: the disk is full")

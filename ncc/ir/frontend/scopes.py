@@ -26,10 +26,10 @@ _NAME = r"(operator\s*[^\s\w(]+|operator\s*\(\)|~?\w+)\s*(?:<[^()]*>\s*)?\("
 
 @dataclass(eq=False)
 class Block:
-    """Text between two braces, what stands before them, the block around it and those in it, in order."""
+    """Text between two braces, its header, the enclosing block and the inner blocks in order."""
 
     start: int
-    """Of the declaration or statement that it belongs to."""
+    """Start of the declaration or statement that it belongs to."""
     open: int
     kind: str
     """One of "file", "namespace", "class", "function", and "other" (inside of functions, and initial values)."""
@@ -38,7 +38,7 @@ class Block:
     close: int = -1
     blocks: list["Block"] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
-    """Of its semicolons, and of the braces that end a declaration or statement."""
+    """Positions of its semicolons, and of braces that end a declaration or statement."""
 
     @property
     def is_device(self) -> bool:
@@ -52,7 +52,7 @@ class Block:
 
     @property
     def name(self) -> str:
-        """A function's name, as far as it is plain."""
+        """The plain part of a function's name."""
         match = re.search(_NAME, re.sub(_ATTRIBUTE, " ", self.header))
         return match[1] if match else ""
 

@@ -42,11 +42,11 @@ _PLACEHOLDER = "100"
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledProgram:
-    """LLVM IR of a program, how it compiled, and the macros that were made up: name → value."""
+    """LLVM IR of a program, how it compiled, and the invented macros: name → value."""
 
     ir: bytes
     compiled_as: str
-    """As it is ("unchanged"), "with headers" in its language, as "C89" or "C++" with headers, or "patched" further."""
+    """Either "unchanged", "with headers" in its language, as "C89" or "C++" with headers, or "patched" further."""
     macros: dict[str, str] = field(default_factory=dict)
 
 
@@ -57,7 +57,7 @@ def compile_program(
     *,
     readable: Sequence[str | os.PathLike[str]] = (),
 ) -> CompiledProgram:
-    """Compile a C or C++ program; what it lacks is put before it."""
+    """Compile a C or C++ program with a preamble of what it lacks."""
     options = with_own_flags(source, options)
     language = options.language or (None if isinstance(source, bytes) else language_of(source))
     if language not in _HEADERS:
@@ -77,10 +77,10 @@ def compile_program(
         except CompileError as error:
             errors.append(error)
     lenient = ("-ferror-limit=0", "-Wno-everything")
-    # not while the header is prepared, which every folder would need anew
+    # not while the header is precompiled, or every folder would need its own
     folder = () if isinstance(source, bytes) else ("-iquote", str(Path(source).absolute().parent))
     for tried, standard in (("c++", ()), ("c", _OLD_C)):
-        with suppress(CompileError):  # of the headers, where the caller's flags don't suit the language
+        with suppress(CompileError):  # the error is about the headers if the caller's flags don't suit the language
             prepared = _prepared(options, tried, cache, *standard, *lenient)
             if program := _patch(text, replace(prepared, flags=(*prepared.flags, *folder)), readable):
                 return program
@@ -97,7 +97,7 @@ def _prepared(options: CompileOptions, language: str, cache: Path, *flags: str) 
 
 
 def _patch(text: bytes, options: CompileOptions, readable: Sequence[str | os.PathLike[str]]) -> CompiledProgram | None:
-    """Compile the program with what its errors ask for; None if that does not end in one that compiles."""
+    """Compile the program with what its errors ask for; None if it still doesn't compile."""
     text = re.sub(_BARE_MAIN, rb"\1\2int \3", re.sub(_VOID_MAIN, rb"int\1", text))
     macros: dict[str, str] = {}
     for _ in range(_ROUNDS):
@@ -115,7 +115,7 @@ def _patch(text: bytes, options: CompileOptions, readable: Sequence[str | os.Pat
 
 
 def _missing(errors: tuple[str, ...], macros: dict[str, str]) -> dict[str, str]:
-    """Return macros that errors ask for: of the first error, and of those that look like macros."""
+    """Return macros for names in errors: in the first error, and in all others if they look like macros."""
     missing: dict[str, str] = {}
     for error in errors:
         if match := re.search(_UNDECLARED, error):

@@ -107,7 +107,7 @@ def edge_curves(drawing: Drawing) -> list[tuple[float, ...]]:
 
 
 def _curve(box: Box, source: int, other: Box, target: int, kind: int) -> tuple[float, ...]:
-    """Lead from row to row; inside a box on one side: data on the right, all else on the left."""
+    """Route an edge from row to row; inside a box it runs on the right for data, else on the left."""
     left, right = box.x * _COLUMN_PX, (box.x + box.width) * _COLUMN_PX
     y1 = (box.y + source - box.first + 0.5) * _ROW_PX
     y2 = (other.y + target - other.first + 0.5) * _ROW_PX

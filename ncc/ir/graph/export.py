@@ -51,4 +51,4 @@ EXPORTERS: dict[str, Callable[..., str]] = {
     ".html": to_html,
     ".svg": to_svg,
 }
-"""Writers by file extension; those of .html and .svg take the name of a function too."""
+"""Writers by file extension; those of .html and .svg also take the name of a function."""

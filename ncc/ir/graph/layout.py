@@ -25,7 +25,7 @@ _METADATA = r"(, ![\w.]+ !\d+)+$"
 
 @dataclass(frozen=True, kw_only=True)
 class Box:
-    """The rows of a block, or of what stands outside blocks: the root, the return node, other functions' nodes."""
+    """Rows of a block, or of nodes outside blocks: the root, the return node, other functions' nodes."""
 
     x: int  # in columns
     y: int  # in rows
@@ -46,7 +46,7 @@ class Drawing:
     target: Ints
     edge_row: Ints  # (num_edges,) that of the statement that labels the edge
     kind: NDArray[np.uint8]  # (num_edges,) see `EdgeKind`
-    linked_function: tuple[int, ...]  # for each row of the last box, of other nodes, its function, or -1
+    linked_function: tuple[int, ...]  # function of each row of the last box, which has other nodes; -1 for none
 
 
 class Layout:
@@ -166,7 +166,7 @@ def _lay_out(
         members.sort(key=lambda box: middle[box])
         for line in _lines(members, widths):
             cursor = float("-inf")
-            for box in line:  # near where its middle is wanted, clear of the others
+            for box in line:  # close to its preferred center without overlaps
                 x[box], y[box] = max(middle[box] - widths[box] / 2, cursor), top
                 cursor = x[box] + widths[box] + _GAP_COLUMNS
             shift = _mean([x[box] + widths[box] / 2 - middle[box] for box in line])
@@ -186,7 +186,7 @@ def _mean(values: list[float]) -> float:
 
 
 def _lines(members: list[int], widths: list[int]) -> list[list[int]]:
-    """Break a layer's boxes into lines like words: the cases of a switch would stand side by side for ever."""
+    """Wrap a layer's boxes like words, since a switch may have very many cases."""
     lines: list[list[int]] = []
     used = _MAX_LAYER_WIDTH
     for box in members:

@@ -31,7 +31,7 @@ _MAX_ROWS = 20
 _MAX_DRAWN, _FRAME = 2000, 'width="100%" height="640" style="border: 0"'
 """Statements of a module that a notebook draws, some 200 KB at most, and the frame of the page."""
 _MAX_CONTROL_EDGES, _CONTROL_EDGES_PER_OPERAND = 1_000_000, 64
-"""From ends of blocks to labels: this many, and more for each statement and operand."""
+"""Maximum number of edges from ends of blocks to labels, plus some for each statement and operand."""
 
 
 class EdgeKind(IntEnum):
@@ -131,7 +131,7 @@ class XFG:
         from torch_geometric.data import Data, HeteroData  # before torch, so that an error names the extra with both
         import torch  # isort: skip
 
-        import ncc  # since embeddings build on graphs, and not the other way around
+        import ncc  # a lazy import, since embeddings are built on graphs
 
         model, module = ncc.load_embedding(embedding), self.module
         n_id, ends = np.unique(np.stack([self.source, self.target]), return_inverse=True)

@@ -43,7 +43,7 @@ class Abstraction:
 
     @property
     def known_callees(self) -> bytes | None:
-        """The kept names, one per line, or None to keep none."""
+        """Names that are kept, one per line; None keeps none."""
         return _known_callees() if self.keep_callees else None
 
 

@@ -30,7 +30,7 @@ _GRACE_SECONDS = 30
 _MEMORY_PER_BYTE = 60
 """LLVM takes 7 to 30 bytes for each byte that it reads."""
 _LARGE = 2**24
-"""What a helper keeps of a larger module would count against the next one's limit: it ends with it."""
+"""A helper is replaced after a larger module, since the memory it keeps counts against the next limit."""
 
 _REQUEST, _ANSWER = struct.Struct("<4Q"), struct.Struct("<BQ")
 _FINE, _REFUSED, _MEMORY = range(3)
@@ -47,7 +47,7 @@ class LLVMWork(IntEnum):
 
 
 class LLVMRefusalError(Exception):
-    """LLVM refuses the input; the message is its own, or says how it died."""
+    """LLVM refuses the input: its message, or how the process died."""
 
 
 class _Helper(WatchedProcess):
@@ -109,7 +109,7 @@ def _too_much_memory(memory_bytes: int) -> str:
 
 
 def _helper_command() -> list[str]:
-    """Return the command of a helper that reads nothing but the interpreter, its libraries, llvmlite and itself."""
+    """Return the command of a helper that may read only the interpreter, its libraries, llvmlite and itself."""
     spec = importlib.util.find_spec("llvmlite")
     if spec is None or not spec.submodule_search_locations:
         raise NccError("llvmlite is not installed: pip install llvmlite")
@@ -118,7 +118,7 @@ def _helper_command() -> list[str]:
     for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)):
         read += [f"{prefix}/{part}" for part in ("lib", "lib64", "pyvenv.cfg")]
     permissions = Permissions(read=(*read, *_LIBRARIES), execute=(sys.executable, *find_loaders()))
-    # without the user's site-packages and start-up files, of which the helper needs none
+    # without the user's site-packages and start-up files, which the helper doesn't need
     command = [sys.executable, "-I", "-S", "-B", str(_HELPER), str(library)]
     return confine(command, permissions, file_bytes=_MAX_MESSAGES)
 
@@ -129,7 +129,7 @@ _helpers: list[_Helper] = []  # at most one
 
 def print_module(data: bytes, work: LLVMWork = LLVMWork.PRINT) -> bytes:
     """Have LLVM print text or bitcode, after some work."""
-    check_confinement()  # the helper may have been started before that was required
+    check_confinement()  # the helper may have been started before confinement was required
     with _lock:
         if not _helpers:
             _helpers.append(_Helper())
@@ -154,7 +154,7 @@ def stop_helper() -> None:
 
 
 def _forget_helper() -> None:
-    """In a fork: the helper is the parent's, and a thread that held the lock is not there to give it back."""
+    """In a fork, forget the parent's helper, and the lock, whose thread may not exist here."""
     global _lock  # noqa: PLW0603 - who asks for the helper looks it up
     _lock = threading.Lock()
     stop_helper()

@@ -15,7 +15,7 @@ import sys
 if sys.platform != "win32":
     import resource
 
-if __name__ == "__main__":  # not by sys.path, for which the folder around it would have to be readable
+if __name__ == "__main__":  # not through sys.path, which would require the enclosing folder to be readable
     _spec = importlib.util.spec_from_file_location("llvmlite", f"{sys.argv[1]}/__init__.py")
     assert _spec is not None
     assert _spec.loader is not None
@@ -29,7 +29,7 @@ _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _FINE, _REFUSED, _MEMORY = range(3)
 _PRINT, _VERIFY, _OPTIMIZE, _SIMPLIFY = range(4)
 _INRANGE = re.compile(rb", inrange (?=i\d)")
-"""Of an index, as LLVM 4 to 18 print it in constant addresses of C++'s virtual tables; later ones refuse it."""
+"""An index in constant addresses of C++'s virtual tables as LLVM 4 to 18 print it; later versions refuse it."""
 _UNOPTIMIZED = re.compile(r"^attributes #\d+ = \{.*\boptnone\b.*$", re.MULTILINE)
 
 
@@ -42,7 +42,7 @@ def print_module(data: bytes, work: int) -> tuple[int, bytes]:
         if work == _OPTIMIZE:
             module = optimize(module)
         if work == _SIMPLIFY:
-            # as this LLVM writes, such as members' addresses in bytes, and without unused results
+            # canonicalize: members' addresses in bytes, for instance, and no unused results
             passes = llvm.create_new_module_pass_manager()
             passes.add_dead_arg_elimination_pass()
             passes.add_instruction_combine_pass()
@@ -92,11 +92,11 @@ def limit(memory: int, seconds: int) -> None:
     if sys.platform == "win32":
         return
     signal.alarm(seconds)  # the parent kills sooner; this is for when the parent itself was killed
-    # a worker that started this may have a limit of data; that of the address space replaces it
+    # the parent worker may have a limit on data; the limit on the address space replaces it
     for kind, wanted in ((resource.RLIMIT_DATA, resource.RLIM_INFINITY), (resource.RLIMIT_AS, memory)):
         hard = resource.getrlimit(kind)[1]
         bounds = [bound for bound in (wanted, hard) if bound != resource.RLIM_INFINITY]
-        with contextlib.suppress(ValueError, OSError):  # macOS knows limits that it refuses to set
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses to set some limits that it defines
             resource.setrlimit(kind, (min(bounds, default=resource.RLIM_INFINITY), hard))
 
 

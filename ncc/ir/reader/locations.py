@@ -1,4 +1,4 @@
-"""Where functions are: by the module's debug information in the source, else in the IR's own text."""
+"""Locations of functions: in the source if the module has debug information, else in the text of the IR."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ _FIELD = rb'(\w+): (?:"((?:[^"\\]|\\.)*)"|!?(\d+))'
 _DEBUG = r"!dbg !(\d+)[^\"]*$"
 _WHOLE_PATH = r"(?:[A-Za-z]:)?[/\\]"
 _MAX_DEPTH = 256
-"""Nested scopes that are followed: in a stranger's file they may hold each other."""
+"""Maximum depth of nested scopes, which may contain each other in a forged file."""
 
 _Node = tuple[bytes, dict[bytes, bytes]]
 _NO_NODE: _Node = (b"", {})
@@ -21,9 +21,9 @@ _NO_NODE: _Node = (b"", {})
 
 @dataclass(frozen=True)
 class Location:
-    """Where a function is."""
+    """Location of a function."""
 
-    file: str  # as debug information names it; empty if there is none and the lines are those of the IR
+    file: str  # as in debug information; empty if there is none, and lines are those of the IR
     first_line: int  # of its definition, from 1
     last_line: int  # the last one that its statements name, or that of its end in the IR
 

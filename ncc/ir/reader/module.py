@@ -17,7 +17,7 @@ _EXTERNAL = (
     rb'\ndeclare [^\n@]*@("[^"\n]*"|[\w.$-]+)\(',
     rb'\n@("[^"\n]*"|[\w.$-]+) = (?:external|extern_weak) ',
 )
-"""Of lines, with the line end before them: what starts with plain text is found without a look at every byte."""
+"""Prefixes of lines, with the preceding line end: a plain prefix makes searching fast."""
 
 NO_FUNCTION = "has no function with code"
 """Error text for a module without function bodies."""
@@ -236,7 +236,7 @@ class Module:
 
     @cached_property
     def external_names(self) -> frozenset[str]:
-        """Names of functions and global variables that the module uses but doesn't define."""
+        """Names of functions and global variables that the module uses but does not define."""
         text = b"\n" + self.ir
         return frozenset(plain_name(name) for kind in _EXTERNAL for name in re.findall(kind, text))
 

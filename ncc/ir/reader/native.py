@@ -24,7 +24,7 @@ sitofp ptrtoint ptrtoaddr inttoptr bitcast addrspacecast icmp fcmp phi select fr
 cleanuppad
 """
 OPCODES: tuple[str, ...] = tuple(_OPCODES.split())
-"""Names of the opcode numbers; ``define`` stands for a function's header, which is a statement too."""
+"""Opcode names by number; ``define`` is a function's header, which is also a statement."""
 
 
 def _fields(columns: str) -> tuple[tuple[str, np.dtype[Any]], ...]:
@@ -89,7 +89,7 @@ _FIND = _Task(
 
 
 class IRSyntaxError(Exception):
-    """The text breaks the grammar that the reader knows, at ``offset`` bytes from its start."""
+    """The text violates the reader's grammar at ``offset`` bytes from its start."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -198,7 +198,7 @@ def count_contexts(
     width: int,
     timeout_s: float | None = None,
 ) -> tuple[Ints32, Ints32, Ints]:
-    """Count pairs of statements at most ``width`` hops apart by (num_statements,) labels, of which -1 is none."""
+    """Count pairs of statements at most ``width`` hops apart by (num_statements,) labels, -1 for none."""
     arrays = [np.ascontiguousarray(a) for a in (statement_start, statement_node, node_start, node_statement, label)]
     sizes = len(statement_start) - 1, len(node_start) - 1
     pairs = _run(_COUNT, *sizes, *(array.ctypes.data for array in arrays), width, timeout_s=timeout_s)

@@ -20,7 +20,7 @@ _OBJECT_MAGIC = (
 )
 """ELF, WebAssembly, COFF and Mach-O."""
 _SECTIONS = (b".llvmbc", b"__bitcode", b".llvm.lto")
-"""Where compilers put bitcode; the helper looks for the same."""
+"""Sections that compilers put bitcode in; the helper searches the same ones."""
 
 
 def is_bitcode(data: bytes) -> bool:

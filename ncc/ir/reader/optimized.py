@@ -1,4 +1,4 @@
-"""Code as this LLVM's -O2 would have left it, so that a function is like itself however it was compiled.
+"""Optimizes code like -O2, so that a function's vector depends little on how it was compiled.
 
 LLVM reads typed pointers as opaque ones, but has dropped most constant expressions one by one: text for its passes is
 first rewritten without those that are gone.
@@ -18,7 +18,7 @@ _GONE = (
     rb"|mul|[su]div|[su]rem|shl|[al]shr|and|or)(?: exact| nuw| nsw)* \("
 )
 _PLACEHOLDER = b"@ncc.constant"
-"""An external variable, whose address stands for the values of expressions that are gone."""
+"""An external variable, whose address replaces the values of removed expressions."""
 _read: "WeakKeyDictionary[Module, Module | None]" = WeakKeyDictionary()
 
 
@@ -44,7 +44,7 @@ def modern_text(ir: bytes) -> bytes:
 
 
 def _replace_gone_expressions(line: bytes) -> bytes:
-    """Replace the outermost ones; what is in one that is left as it is stays, too."""
+    """Replace the outermost expressions; those inside one that stays are kept, too."""
     if not line.startswith(b"  ") or b" (" not in line:
         return line
     parts, done = [], 0

@@ -23,7 +23,7 @@ from ncc.system.files.reading import read_input
 
 _MAX_EXCERPT = 120
 _SECONDS, _BYTES_PER_SECOND = 60.0, 1e6
-"""Reading is given up after so long: a hundredth of the usual speed, on top of a minute."""
+"""Time limit of reading: a minute plus the size at a hundredth of the usual speed."""
 
 
 def read_module(
@@ -119,7 +119,7 @@ def _read_text(text: bytes, name: str, read_via: str, abstraction: Abstraction) 
             verified=read_via != "direct",
         )
     except native.IRSyntaxError as error:
-        where = name if read_via == "direct" else f"{name} (as LLVM prints it)"  # damaged bitcode, say
+        where = name if read_via == "direct" else f"{name} (as LLVM prints it)"  # such as damaged bitcode
         line, start = text.count(b"\n", 0, error.offset) + 1, text.rfind(b"\n", 0, error.offset)
         raise _ir_error(text, where, line, error.offset - start, str(error)) from error
     except TimeoutError as error:
@@ -151,7 +151,7 @@ def _annotated_kernels(text: bytes, raw: dict[str, NDArray[Any]]) -> Bools:
 
 
 def _source_lines(debug: NDArray[Any], ids: NDArray[Any], lines: NDArray[Any]) -> Ints32:
-    """Lines of the statements: ``debug`` is a metadata number, -1 for none, or -2 - line if it stood inline."""
+    """Lines of the statements: ``debug`` is a metadata number, -1 for none, or -2 - line if it is inline."""
     reference = debug.astype(np.int64)
     line = np.where(reference <= -2, -2 - reference, 0)
     if len(ids):

@@ -46,9 +46,9 @@ _MAX_SITES = 1000
 _MAX_SIZE = 2**40
 _MAX_ALIASES = 4
 _LAUNCHERS = re.compile("<<<|hipLaunchKernelGGL|nqueueNDRangeKernel")
-# functions of a pointer; the third argument of those that copy says how many bytes there are, else the second
+# their first argument is a pointer; the third of those that copy is the number of bytes, else the second
 _MEMORY = re.compile("(?:cuda|hip)(?:(Mem(?:cpy|set)(?:Async)?)|Malloc(?:Managed|Async|Host)?|HostAlloc)")
-_BLOCK_THREADS = 256  # where a driver chooses
+_BLOCK_THREADS = 256  # if the driver chooses
 _NO_BLOCK = ("", "0", "NULL", "nullptr", "NullRange", "cl::NullRange")
 _MAIN = re.compile(r"\bmain\s*\(")
 
@@ -57,21 +57,21 @@ Sizes = tuple[int, int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class HostLaunch:
-    """A launch of a kernel as host code has it; no place if there is none."""
+    """A kernel launch in host code; ``place`` is empty if there is none."""
 
     place: str = ""  # file and line of the launch
     grid: Sizes | None = None  # blocks (work-groups), if all are known
     block: Sizes | None = None  # threads of a block (local size)
-    values: Mapping[int, float] = field(default_factory=dict)  # number of an argument → its value
-    buffers: Mapping[int, float] = field(default_factory=dict)  # number of an argument → bytes of memory it points to
-    # number of an argument, "grid" or "block" → what it rests on, such as "main.cu:3"
+    values: Mapping[int, float] = field(default_factory=dict)  # index of an argument → its value
+    buffers: Mapping[int, float] = field(default_factory=dict)  # index of an argument → bytes of memory it points to
+    # index of an argument, "grid" or "block" → source of its value, such as "main.cu:3"
     origins: Mapping[int | str, str] = field(default_factory=dict)
     inferred: Mapping[str, float] = field(default_factory=dict)  # names whose values follow from the launch's sizes
-    # sizes and arguments that the text has another value for, and a budget that reading it exceeded, in words
+    # messages about sizes and arguments with another value in the text, and about an exceeded budget
     conflicts: tuple[str, ...] = ()
 
     def add_arguments(self, launch: Launch, module: Module, kernel: int) -> Launch:
-        """Return a launch with the values of arguments that it has none for."""
+        """Return the launch with values for its missing arguments."""
         names, types = list(argument_names(module, kernel).values()), argument_types(module, kernel)
         read = {
             names[index]: number
@@ -83,11 +83,11 @@ class HostLaunch:
         return replace(launch, arguments=read | dict(launch.arguments))
 
     def in_file(self, own: str) -> "HostLaunch":
-        """Return the launch with places in a file, whose name begins them, as lines alone."""
+        """Return the launch with locations in a file as line numbers only."""
         return replace(self, origins={key: place.replace(own, "line ") for key, place in self.origins.items()})
 
     def assumptions(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Describe what is read here for arguments of these names, with the files and lines that it rests on."""
+        """Describe the values read for arguments of these names, with their files and lines."""
         read: dict[int | str, str] = {"grid": f"grid = {self.grid}", "block": f"block = {self.block}"}
         for index, name in enumerate(names):
             if index in self.buffers:
@@ -109,10 +109,10 @@ class _Site:
     grid: Node | None
     block: Node | None
     arguments: Mapping[int, Node]
-    is_opencl: bool = False  # so that its grid is of work-items
+    is_opencl: bool = False  # its grid counts work-items
 
     def sizes(self, launch: Launch) -> "list[tuple[str, Node | None, Sequence[int]]]":
-        """Sizes that stand here: their name, expression, and what they are at a launch."""
+        """Name and expression of each size in the text, and its value at a launch."""
         threads = tuple(x * y for x, y in zip(launch.grid, launch.block, strict=True))
         grid = ("global size", self.grid, threads) if self.is_opencl else ("grid", self.grid, launch.grid)
         return [grid, ("block", self.block, launch.block)]
@@ -125,7 +125,7 @@ class HostCode:
         self.source = SourceTree(text)
         self.values = Values(self.source, program_arguments)
         self._allocated, self._copied = defaultdict[str, list[Node]](list), defaultdict[str, list[Node]](list)
-        self._doubtful: set[tuple[str, str]] = set()  # what values rest on that an explicit argument contradicts
+        self._doubtful: set[tuple[str, str]] = set()  # sources of values that an explicit argument contradicts
         self._explicit: dict[int, float] = {}
         self._find_allocations()
         self._every_site = list(islice(self._sites(), _MAX_SITES))
@@ -135,14 +135,14 @@ class HostCode:
         return any(kernel == site.kernel for site in self._every_site)
 
     def launches(self, kernel: str, arguments: Mapping[str, float] | None = None) -> list[HostLaunch]:
-        """Launches of a kernel, by its whole name, as they stand in the text; explicit arguments win over it."""
+        """Launches of a kernel, by its full name, in the text; explicit arguments take precedence."""
         plain, template = split_kernel_name(kernel)
         self.values.reset()
         sites = [site for site in self._every_site if site.kernel == plain and self._instance(site, template) >= 0]
         return [self._read(site, None, arguments or {}) for site in sites]
 
     def launch_at(self, kernel: str, launch: Launch) -> HostLaunch:
-        """The launch of a kernel, by its whole name, that fits these sizes best."""
+        """The launch of a kernel, by its full name, that fits these sizes best."""
         plain, template = split_kernel_name(kernel)
         sites = [site for site in self._every_site if site.kernel == plain]
         self.values.reset()
@@ -173,7 +173,7 @@ class HostCode:
                 block = _sizes_of((*block_of(_BLOCK_THREADS, dimensions), 1, 1)[:3])
                 origins["block"] = "assumed, the driver chooses"
             grid = _sizes_of(block and tuple(-(-size // width) for size, width in zip(grid, block, strict=True)))
-        if launch:  # whose sizes are not read here
+        if launch:  # its sizes are not read here
             origins.clear()
         numbers, buffers = dict[int, float](), dict[int, float]()
         for number, node in site.arguments.items():
@@ -197,14 +197,14 @@ class HostCode:
         )
 
     def _infer(self, site: _Site, launch: Launch) -> Iterator[str]:
-        """Infer names that are not known from the sizes of a launch; yield sizes that the text has other values for."""
+        """Infer unknown names from the sizes of a launch; yield sizes with other values in the text."""
         values = self.values
         for title, node, sizes in site.sizes(launch):
             for axis, size in enumerate(sizes):
                 held = partial(self._axis, node, axis, site.scope)
                 values.unknown.clear()
                 if (known := held()) != size:
-                    # a size that the text knows may be the one without the program's arguments
+                    # a size in the text may be the default, without the program's arguments
                     arguments = [name for name in values.unknown if name.startswith("argv")]
                     others = [name for name in values.unknown if known is None and name not in arguments]
                     _solve(values.inferred, arguments + others, size, held)
@@ -215,7 +215,7 @@ class HostCode:
         return _axes_of(self.values.value(node, scope))[axis]
 
     def _give(self, site: _Site, arguments: Mapping[str, float]) -> Iterator[str]:
-        """Fix names that stand for explicit arguments of the kernel; yield arguments that can't be reconciled."""
+        """Set names that are passed as explicit arguments of the kernel; yield arguments that can't be reconciled."""
         values = self.values
         functions = self.source.functions.get(site.kernel, ())
         parameters = functions[0].parameters if functions else ()
@@ -237,7 +237,7 @@ class HostCode:
                 yield f"argument {argument} is {held:,} in the host code, {value:,.6g} here"
 
     def _give_name(self, node: Node, at: int, value: float) -> None:
-        """Fix the name that stands for a value, up to where callers name it."""
+        """Set the name of a value, following parameters to their callers."""
         while name := "" if node.type == "binary_expression" else _pointer_name(node):
             key, function = self.values.scope_of(name, at), self.source.enclosing(at)
             if key in self.values.given:
@@ -247,7 +247,7 @@ class HostCode:
             node, (at, _) = next(passed, (node, Scope(at, {})))
 
     def _instance(self, site: _Site, template: str) -> int:
-        """Template arguments of a launch that are those of an instance, less those that are others."""
+        """Number of template arguments that agree with an instance minus those that differ."""
         score = 0
         for node, meant in zip(site.template, split_fields(template[1:-1], "([{<>}])"), strict=False):
             plain = text_of(node)
@@ -257,7 +257,7 @@ class HostCode:
         return score
 
     def _fits(self, site: _Site, launch: Launch) -> float:
-        """How well a launch in the text agrees with the sizes; what is not known neither agrees nor contradicts."""
+        """Agreement of a launch in the text with the sizes; unknown sizes count neither way."""
         score = 0
         for _, node, sizes in site.sizes(launch):
             value = self.values.value(node, site.scope)
@@ -266,7 +266,7 @@ class HostCode:
         return score
 
     def _find_allocations(self) -> None:
-        """Find what is allocated for pointers, or else copied to them: its size, by the pointer's name."""
+        """Find sizes that are allocated for pointers, or copied to them, by name of the pointer."""
         for function, calls in self.source.calls.items():
             if match := _MEMORY.fullmatch(function):
                 sizes, number = (self._copied, 2) if match[1] else (self._allocated, 1)
@@ -323,7 +323,7 @@ class HostCode:
             yield _Site(Scope(call.start_byte, {}), name, [], sizes[0], block, passed, is_opencl=True)
 
     def _kernel_names(self, node: Node, scope: Scope, depth: int = 0) -> Iterator[str]:
-        """Names of kernels that a variable may have been created for."""
+        """Names of kernels that a variable may hold."""
         name = text_of(node)
         for _, value in self.source.assigned.get(name, [])[::-1]:
             texts = [
@@ -349,7 +349,7 @@ def _cuda_site(call: Node, kernel: Node | None, sizes: list[Node], arguments: li
 
 
 def _pointer_name(node: Node | None) -> str:
-    """The name that a pointer, an element's address or a cast of one begins with; "" for other expressions."""
+    """Name at the start of a pointer, an element's address or a cast of one; "" for other expressions."""
     while node:
         match node.type:
             case "identifier" | "field_expression" | "qualified_identifier":
@@ -372,7 +372,7 @@ def _pointer_name(node: Node | None) -> str:
 
 
 def _solve(fixed: dict[Any, float], keys: Iterable[Any], size: float, value: Callable[[], float | None]) -> None:
-    """Fix the first key by which an expression takes a size, which grows with it."""
+    """Set the first key for which an expression, increasing in it, equals a size."""
     for key in keys:
 
         def amount(number: int, key: Any = key) -> float:
@@ -387,7 +387,7 @@ def _solve(fixed: dict[Any, float], keys: Iterable[Any], size: float, value: Cal
 
 
 def _axes_of(value: Value) -> list[int | None]:
-    """Sizes of three dimensions; 1 of a missing one."""
+    """Sizes of three dimensions; 1 for missing ones."""
     sizes = value if isinstance(value, tuple) else (value, 1, 1)
     return [None if size is None else math.floor(size) for size in sizes]
 
@@ -398,7 +398,7 @@ def _sizes_of(value: Value) -> Sizes | None:
 
 
 def host_source(source: Source) -> bytes | Path | None:
-    """Return text as bytes, as `load_module` reads it, or the path of a source file; None for what has no host code."""
+    """Return text as bytes, as `load_module` reads it, or the path of a source file; None without host code."""
     if isinstance(source, str) and "\n" in source:
         return source.encode()
     if isinstance(source, bytes):
@@ -412,7 +412,7 @@ def read_host(
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
 ) -> HostCode:
-    """Read the host code that launches a kernel: of a file (or text) and its includes, else of a file beside it."""
+    """Read the host code that launches a kernel: in a file (or text) and its includes, else in a file next to it."""
     options = options or CompileOptions()
     defines = "".join(f"#define {one.replace('=', ' ', 1)}\n" for one in options.defines)
     given = None if program_arguments is None else tuple(program_arguments)
@@ -448,7 +448,7 @@ def find_launches(
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
 ) -> list[tuple[Module, int, Launch, HostLaunch]]:
-    """Read kernels, all or of a name, and find their launches: of a grid and a block, or all that host code has."""
+    """Read kernels, all or by name, and find their launches: with the given sizes, or all those in host code."""
     module, kernels = load_kernels(source, kernel_name, options)
     if (grid is None) != (block is None):
         raise InputError(f"--{'block' if block is None else 'grid'} is missing; pass both, or none to read host code")

@@ -18,12 +18,12 @@ import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
 HOST_SUFFIXES = frozenset((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c", ".hip"))
-"""Files that may hold code of a program's."""
+"""Extensions of files that may contain a program's code."""
 MAX_FILES = 64
 _MAX_FILE_BYTES = 1_000_000
 _MAX_LETTERS = 2_000_000
-_MAX_SECONDS = 3.0  # of parsing, and of walking the tree
-_PARSED_BYTES = 4096  # between two looks at the clock
+_MAX_SECONDS = 3.0  # for parsing and walking the tree
+_PARSED_BYTES = 4096  # between two checks of the time
 _MAX_NESTING = 400
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
@@ -38,7 +38,7 @@ _NAMES = frozenset(("identifier", "field_identifier", "type_identifier", "primit
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function with a body: where it begins and ends, its parameters, and the function around it."""
+    """A function with a body: its start and end, its parameters, and the enclosing function."""
 
     name: str
     begin: int
@@ -50,7 +50,7 @@ class Function:
 
 
 class Macro(NamedTuple):
-    """A macro's parameters, None without brackets, its text, and its file and line."""
+    """A macro's parameters (None for an object-like macro), its text, and its file and line."""
 
     parameters: tuple[str, ...] | None
     text: str
@@ -58,7 +58,7 @@ class Macro(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """A value that a name is given, and where."""
+    """An assignment to a name, and its position."""
 
     at: int
     value: Node
@@ -70,7 +70,7 @@ def _parser() -> Parser:
 
 
 def _parse(text: bytes) -> Node:
-    """Parse as much of a text as the time allows."""
+    """Parse as much of a text as the time limit allows."""
     deadline, end = time.monotonic() + _MAX_SECONDS, 0
 
     def read(at: int, _: object) -> bytes:
@@ -78,19 +78,19 @@ def _parse(text: bytes) -> Node:
         end = at
         return text[at : at + _PARSED_BYTES] if time.monotonic() < deadline else b""
 
-    _parser().parse(read)  # only how far it comes: nodes of this tree would have no text
+    _parser().parse(read)  # only to measure progress: nodes of this tree would have no text
     return _parser().parse(text[:end]).root_node
 
 
 @cache
 def parse_expression(text: str) -> Node | None:
-    """Parse an expression that stands alone, such as a macro's text."""
+    """Parse a single expression, such as a macro's text."""
     root = _parser().parse(f"auto _ = {text[:_PARSED_BYTES]};".encode()).root_node
     return None if root.has_error else part(root.named_child(0), "declarator", "value")
 
 
 def part(node: Node | None, *names: str) -> Node | None:
-    """A part of a node by the names of the grammar's fields, each in the one before."""
+    """Descendant of a node along a path of the grammar's field names."""
     for name in names:
         node = node.child_by_field_name(name) if node else None
     return node
@@ -102,23 +102,23 @@ def children(node: Node | None) -> list[Node]:
 
 
 def arguments_of(call: Node | None) -> list[Node]:
-    """Arguments of a call, none if they can't be read."""
+    """Arguments of a call; none if they can't be read."""
     found = part(call, "arguments")
     return found.named_children if found and not found.has_error else []
 
 
 def text_of(node: Node | None) -> str:
-    """A node's text without blanks; names of members are written with a point."""
+    """A node's text without blanks; members are written with a dot."""
     return "".join(source_text(node).split()).replace("->", ".").removeprefix("this.")
 
 
 def source_text(node: Node | None) -> str:
-    """A node's text as it stands."""
+    """A node's unchanged text."""
     return node.text.decode() if node and node.text else ""
 
 
 def last_name(node: Node | None) -> str:
-    """The name that a call's function, a declarator or a qualified name ends with."""
+    """Last name in a call's function, a declarator or a qualified name."""
     while node and node.type not in _NAMES:
         inner = part(node, "declarator") or part(node, "name") or part(node, "field")
         node = inner or next(iter(reversed(node.named_children)), None)
@@ -126,7 +126,7 @@ def last_name(node: Node | None) -> str:
 
 
 class SourceTree:
-    """Host code's text as parsed, and its parts by name."""
+    """The syntax tree of host code, and its parts by name."""
 
     def __init__(self, text: str) -> None:
         text = _COMMENT.sub(lambda found: found[1] or " " + "\n" * found[0].count("\n"), text[:_MAX_LETTERS])
@@ -136,7 +136,7 @@ class SourceTree:
         lines = [line.encode() for line in self._preprocessed(text)]
         self._line_begins = list(accumulate((len(line) + 1 for line in lines), initial=0))
         root = _parse(b"\n".join(lines))
-        self.nodes = defaultdict[str, list[Node]](list)  # from first to last, by type
+        self.nodes = defaultdict[str, list[Node]](list)  # in order, by type
         self._collect(root)
         self._functions = list(self._find_functions())
         self.functions = defaultdict[str, list[Function]](list)
@@ -145,7 +145,7 @@ class SourceTree:
         self.calls = defaultdict[str, list[Node]](list)
         for call in self.nodes["call_expression"]:
             self.calls[last_name(part(call, "function"))].append(call)
-        # places where a name's address is taken, or it is counted up
+        # positions at which a name's address is taken, or it is incremented
         self.changed = defaultdict[str, list[int]](list)
         counted = {node.start_byte for loop in self.nodes["for_statement"] if (node := part(loop, "update"))}
         for node in self.nodes["pointer_expression"] + self.nodes["update_expression"]:
@@ -164,8 +164,8 @@ class SourceTree:
         self._find_variables()
 
     def _preprocessed(self, text: str) -> Iterator[str]:
-        """Yield lines of code, empty where they are directives or left out by these; keep macros, and lines' places."""
-        file, number, kept = "-D", 0, list[bool | None]()  # conditions that hold; None where that is not known
+        """Yield lines of code, empty for directives and what they disable; record macros and the origins of lines."""
+        file, number, kept = "-D", 0, list[bool | None]()  # truth of enclosing conditions; None if unknown
         for line in text.split("\n"):
             number += 1
             self._places.append(f"{file}:{number}")
@@ -175,7 +175,7 @@ class SourceTree:
             if kind == "line" and (found := _LINE.match(rest)):
                 number, file = int(found[1]) - 1, found[2]
             elif kind in ("ifdef", "ifndef"):
-                is_known = rest in self.macros or not rest.startswith("_")  # not a macro of the compiler's
+                is_known = rest in self.macros or not rest.startswith("_")  # not a macro of the compiler
                 kept.append((rest in self.macros) == (kind == "ifdef") if is_known else None)
             elif kind == "if":
                 kept.append({"0": False, "1": True}.get(rest.strip()))
@@ -234,7 +234,7 @@ class SourceTree:
                     if type_ and name:
                         self.variables.setdefault(name, (type_, declarator))
                     if declarator.type == "function_declarator" and self.enclosing(declarator.start_byte):
-                        # a constructor's call reads as the declaration of a function
+                        # a constructor's call is parsed as a function declaration
                         call = parse_expression(f"dim3{source_text(part(declarator, 'parameters'))}")
                         self.assigned[name] += [Assignment(declarator.start_byte, call)] if call else []
         for node in self.nodes["init_declarator"]:
@@ -250,11 +250,11 @@ class SourceTree:
             assignments.sort(key=lambda assignment: assignment.at)
 
     def place(self, at: int) -> str:
-        """File and line of a place in the text."""
+        """File and line of a position in the text."""
         return self._places[bisect_right(self._line_begins, at) - 1]
 
     def enclosing(self, at: int) -> Function | None:
-        """The innermost function that a place is in."""
+        """The innermost function around a position."""
         index = bisect_right(self._functions, at, key=lambda function: function.begin) - 1
         function = self._functions[index] if index >= 0 else None
         while function and function.end <= at:
@@ -263,7 +263,7 @@ class SourceTree:
 
 
 def read_with_includes(path: Path, folders: Sequence[Path], seen: set[Path]) -> str:
-    """Read a file's text with the headers of its folder in their places."""
+    """Read a file's text with the included headers of its folder."""
     if path in seen or len(seen) >= MAX_FILES:
         return ""
     seen.add(path)

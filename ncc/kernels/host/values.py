@@ -1,4 +1,4 @@
-"""Values of expressions in host code: constants, macros, assignments and calls, followed as they stand in the text.
+"""Values of expressions in host code, from constants, macros, assignments and calls in its text.
 
 ``argv`` takes the program's arguments where they are given. What a value rests on is recorded by file and line; steps,
 depth, bits and seconds are bounded.
@@ -45,10 +45,10 @@ SIZES = {
 _POINTER_BYTES = 8
 _UNKNOWN_BYTES = 4
 _MAX_ALIASES = 6
-_MAX_DEPTH = 80  # of nodes and names in each other
+_MAX_DEPTH = 80  # nesting of nodes and names
 _MAX_VALUE = 2.0**63
 _MAX_SHIFT = 64
-_MAX_STEPS = 100_000  # nodes and places looked at for a launch: gpuFLOPBench's programs need at most 62,147
+_MAX_STEPS = 100_000  # visited nodes and positions per launch: gpuFLOPBench's programs need at most 62,147
 _MAX_SECONDS = 5.0
 _NO_VALUE = KeyError, IndexError, ValueError, TypeError, ArithmeticError, RecursionError
 _CONVERTED = re.compile("ato(?:i|f|ll?)|sto(?:i|f|d|u?ll?)|strto(?:f|d|u?ll?)")
@@ -97,14 +97,14 @@ _OPERATIONS: dict[tuple[str, int], Callable[..., float]] = {  # by sign and numb
 
 
 class Scope(NamedTuple):
-    """A place in the text, and what parameters of macros and short functions stand for there."""
+    """A position in the text, and the arguments of the macros and short functions around it."""
 
     at: int
     bound: Mapping[str, tuple[Node, "Scope"]]
 
 
 def _number(text: str) -> int | float:
-    """Value of a number as C writes it."""
+    """Value of a C number."""
     text = text.lower().replace("'", "")
     if text.startswith(("0x", "0b")):
         return int(text.rstrip("ul"), 0)
@@ -127,17 +127,17 @@ class Values:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what is inferred or given, and restore the budget."""
+        """Discard inferred and explicit values, and restore the budget."""
         self.inferred: dict[str, float] = {}  # names whose values follow from the sizes of the launch
         # names of known values, and the functions they are local to; None for all functions
         self.given: dict[tuple[str, int | None], float] = {}
         self.unknown: dict[str, None] = {}
-        self.origins: list[tuple[str, str]] = []  # what the last values rest on: names, with file and line
+        self.origins: list[tuple[str, str]] = []  # sources of the last values: names with file and line
         self.exceeded = self._is_condition = False
         self._depth, self._steps, self._deadline = 0, 0, time.monotonic() + _MAX_SECONDS
 
     def spend(self, amount: int = 1) -> bool:
-        """Whether the budget allows for as many more steps."""
+        """Whether the budget allows that many more steps."""
         self._steps += amount
         self.exceeded |= self._steps > _MAX_STEPS or time.monotonic() > self._deadline
         return not self.exceeded
@@ -195,7 +195,7 @@ class Values:
         return float(value) if name in ("float", "double") else int(value)
 
     def _resolved(self, type_: Node | None) -> str:
-        """Name of a type behind its aliases and macros."""
+        """Name of a type with aliases and macros resolved."""
         name, text = "", source_text(type_)
         for _ in range(_MAX_ALIASES):
             name = " ".join(_QUALIFIERS.sub("", text).split())
@@ -206,7 +206,7 @@ class Values:
         return name
 
     def scope_of(self, name: str, at: int) -> tuple[str, int]:
-        """A name, and where the function begins that it is local to; -1 for a global name."""
+        """A name and the start of the function that it is local to; -1 for a global name."""
         function = self.source.enclosing(at)
         assigned = self.source.assigned.get(name, ())
         is_local = function and (
@@ -244,7 +244,7 @@ class Values:
         return int(value) if float(value).is_integer() else value
 
     def _member(self, name: str, scope: Scope) -> Value:
-        """Value of a member of a ``dim3``, or of one that is assigned by members; likewise of an array of sizes."""
+        """Value of a member of a ``dim3``, or of a structure or array whose members are assigned one by one."""
         for members in _MEMBERS:
             stem, member = name[: -len(members[0])], name[-len(members[0]) :]
             if member in members and (whole := self._followed(stem, scope)) is not None:
@@ -255,7 +255,7 @@ class Values:
         return None
 
     def rested(self, name: str, node: Node | None, scope: Scope, place: str = "") -> Value:
-        """Value of a name's expression; the expression's own place is recorded if it is of constants alone."""
+        """Value of a name's expression, whose position is recorded if it consists of constants."""
         before = len(self.origins)
         value = self.value(node, scope)
         if value is not None and len(self.origins) == before:
@@ -268,7 +268,7 @@ class Values:
         return next((value for value in values if value is not None), None)
 
     def definitions(self, name: str, scope: Scope) -> Iterator[tuple[Node, Scope]]:
-        """Expressions that a name may stand for: those assigned before, last first; what calls pass; global ones."""
+        """Candidate expressions of a name: earlier assignments, last first; arguments of calls; global values."""
         function, assigned = self.source.enclosing(scope.at), self.source.assigned.get(name, [])[::-1]
         if not self.spend(len(assigned)):
             return
@@ -276,7 +276,7 @@ class Values:
             if function and function.begin <= at < scope.at and not self._is_skipped(at, scope.at):
                 changes = self.source.changed.get(name, ())
                 if text_of(node) in _NOTHING_YET and any(at < change < scope.at for change in changes):
-                    break  # what is read or counted later
+                    break  # input, or incremented later
                 yield node, Scope(at, {})
         if function and name in function.parameters:
             yield from self.passed(function, name)
@@ -288,8 +288,8 @@ class Values:
                 yield node, Scope(at, {})
 
     def _is_skipped(self, at: int, end: int) -> bool:
-        """Whether a statement that comes before another is behind a condition that does not hold."""
-        if self._is_condition:  # which is followed without others
+        """Whether a statement before another depends on a condition that is false."""
+        if self._is_condition:  # evaluated separately
             return False
         self._is_condition = True
         conditions = [node for node, begin, close in self.source.conditions if begin <= at < close <= end]
@@ -298,7 +298,7 @@ class Values:
         return 0 in values
 
     def passed(self, function: Function, name: str) -> Iterator[tuple[Node, Scope]]:
-        """Arguments for a parameter in calls of a function from elsewhere."""
+        """Arguments for a parameter in calls from other functions."""
         number = function.parameters.index(name)
         for call in self.source.calls.get(function.name, ()):
             if not function.begin <= call.start_byte < function.end and number < len(found := arguments_of(call)):
@@ -349,7 +349,7 @@ class Values:
         return sum(self._declared_bytes(type_, declarator, scope, depth + 1) for type_, declarator in declared) or None
 
     def _declared_bytes(self, type_: Node | None, declarator: Node | None, scope: Scope, depth: int) -> int:
-        """Bytes of what a declarator makes of a type: a pointer, an array, or the type itself."""
+        """Bytes of a declared variable: a pointer, an array, or the type itself."""
         num_bytes = self._bytes(type_, scope, depth) or 0
         while declarator:
             if "pointer" in declarator.type:
@@ -361,12 +361,12 @@ class Values:
 
 
 def is_number(value: Value) -> TypeGuard[int | float]:
-    """Whether a value is one number, and known."""
+    """Whether a value is a known number."""
     return isinstance(value, int | float)
 
 
 def numbers_of(values: Sequence[Value]) -> list[int | float]:
-    """Values that are all numbers; ValueError if one is not known."""
+    """Return values that are all numbers; ValueError if one is unknown."""
     numbers = [value for value in values if is_number(value)]
     if len(numbers) < len(values):
         raise ValueError("a value is not known")

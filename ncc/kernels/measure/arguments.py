@@ -1,9 +1,9 @@
-"""Arguments for a kernel that nobody described: made by type and size, or as comments next to it say.
+"""Arguments for a kernel, generated from their types and the size, or as comments next to the kernel specify.
 
-A comment ``// ncc: NAME: KEY VALUE, KEY VALUE`` says of an argument NAME (``kernel.argument`` for that of one kernel)
-its ``size`` in elements, its ``values`` (of element ``i``), or what random whole numbers are ``below``; of a kernel
-NAME how many ``items`` it takes, and its ``local`` size. Values are expressions of ``N`` (work-items), ``X`` and ``Y``
-(those of a row and of a column), ``L`` (of a work-group), ``W`` (the size asked for) and ``i``.
+A comment ``// ncc: NAME: KEY VALUE, KEY VALUE`` gives for an argument NAME (``kernel.argument`` for that of one kernel)
+its ``size`` in elements, its ``values`` (of element ``i``), or the limit that random whole numbers are ``below``; for a
+kernel NAME its number of ``items`` and its ``local`` size. Values are expressions of ``N`` (work-items), ``X`` and
+``Y`` (those of a row and of a column), ``L`` (of a work-group), ``W`` (the requested size) and ``i``.
 """
 
 import ast
@@ -32,7 +32,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     **{ast.Div: operator.floordiv, ast.FloorDiv: operator.floordiv},
 }
 _MAX_COMMENT_CHARS = 200
-"""The longest of a kernel that ships has 43; Python's parser takes an expression of this length without fail."""
+"""Maximum length of an expression, which Python's parser handles safely; the longest of a shipped kernel has 43."""
 _MAX_ELEMENTS = 2**34
 _MAX_SIZE = 2**63
 """Largest number of an expression and of its parts."""
@@ -40,7 +40,7 @@ _MAX_SIZE = 2**63
 
 @dataclass(frozen=True)
 class NDRange:
-    """Work-items of each dimension, of the whole and of a group, and the size asked for."""
+    """Work-items of each dimension, in total and of a group, and the requested size."""
 
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
@@ -48,7 +48,7 @@ class NDRange:
 
     @property
     def names(self) -> dict[str, int]:
-        """Names of expressions."""
+        """Names in expressions."""
         x, y = (*self.global_size, 1)[:2]
         num_items, num_local = math.prod(self.global_size), math.prod(self.local_size)
         return {"N": num_items, "X": x, "Y": y, "L": num_local, "W": self.requested_size}
@@ -67,7 +67,7 @@ class Argument:
 
     @property
     def element(self) -> tuple[Any, int]:
-        """NumPy's type of its numbers, and how many make an element."""
+        """NumPy's type of its numbers, and how many of them an element has."""
         plain = self.type_name.removesuffix("*").strip()
         match = _TYPE.fullmatch(plain)
         if not match:
@@ -84,7 +84,7 @@ class Argument:
         return {**self.annotations.get(self.name, {}), **self.annotations.get(f"{self.kernel}.{self.name}", {})}
 
     def elements(self, nd_range: NDRange) -> int:
-        """Elements of a buffer: one per work-item, of local memory per item of a group, unless a comment says so."""
+        """Elements of a buffer: by default one per work-item, or in local memory per item of a group."""
         count = int(evaluate_size(self.rules.get("size", "L" if self.space == "local" else "N"), nd_range.names))
         if not 0 < count < _MAX_ELEMENTS:
             raise InputError(f"kernel {self.kernel}: argument {self.name!r} would have {count} elements")
@@ -117,7 +117,7 @@ def read_annotations(source: str) -> Annotations:
 
 
 def evaluate_size(text: str, names: Mapping[str, Any]) -> Any:
-    """The value of an expression of +, -, *, / (rounded down), %, numbers and names, none of them beyond 2^63."""
+    """The value of an expression of +, -, *, / (rounded down), %, numbers and names, all below 2^63."""
 
     def value(node: ast.AST) -> Any:
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:

@@ -16,7 +16,7 @@ _HOW_TO_INSTALL = (
 )
 _NEW_PROCESSOR = "the processor is newer than this PoCL's LLVM: get another, as by 'conda install -c conda-forge pocl'"
 _LOCATION = re.compile(r"\S+\.cl:(\d+):\d+: ")
-"""Where an error is: in a copy of the source, of a name that its user does not know."""
+"""Location of an error, in a copy of the source with a name that users don't know."""
 _NO_COMPILER = "compiles no OpenCL C at all"
 _TRIVIAL = "__kernel void fill(__global int *a) { a[get_global_id(0)] = 0; }"
 
@@ -51,7 +51,7 @@ class Device:
 def _handles() -> dict[Device, Any]:
     """Device → pyopencl's object for it."""
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
-    # a thread of PoCL for each core, or both may share one by chance while others are busy: half the speed, or twice
+    # pin PoCL's threads to cores; otherwise they may share one by chance, which halves the speed
     os.environ.setdefault("POCL_AFFINITY", "1")
     try:
         import pyopencl as cl
@@ -87,7 +87,7 @@ def list_devices() -> list[Device]:
 
 
 def choose_devices(names: Sequence[str] | None, progress: Callable[[str], None] | None = None) -> list[Device]:
-    """Devices by number in the list, from 1, or by part of their names; None for all. Those that compile nothing go."""
+    """Devices by number in the list, from 1, or by part of their names; None for all that can compile kernels."""
     devices, usable, failed = list_devices(), [], []
     with Pool(seconds=60.0) as worker:
         for device in dict.fromkeys(_find_device(devices, name) for name in names) if names else devices:
@@ -105,7 +105,7 @@ def choose_devices(names: Sequence[str] | None, progress: Callable[[str], None] 
 
 
 def _build_trivial(name: str) -> None:
-    """Compile a kernel, in a worker: a driver may abort, or never end."""
+    """Compile a kernel in a worker, since a driver may abort or hang."""
     import pyopencl as cl
 
     try:
@@ -125,7 +125,7 @@ def _find_device(devices: list[Device], name: str) -> Device:
 
 
 def compiler_error(error: Exception) -> str:
-    """A compiler's error in one line, and what to do where it is PoCL that does not know the processor."""
+    """A compiler's error in one line, with advice if PoCL does not know the processor."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = _LOCATION.sub(r"line \1: ", next((line for line in lines if "error:" in line), lines[-1]))
     return f"{reason} ({_NEW_PROCESSOR})" if "unknown target CPU" in reason else reason

@@ -1,4 +1,4 @@
-"""Kernels to be measured: those that ship, and those of files of OpenCL C, as the bundled clang finds them."""
+"""Kernels to measure: the shipped ones, and those in OpenCL C files, as found by the bundled clang."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from ncc.kernels.work import count_work
 from ncc.system.files.reading import read_input
 
 SHIPPED_KERNELS = Path(__file__).parent / "kernels"
-"""Folder of the kernels that ship, a file for each family."""
+"""Folder of the shipped kernels, one file per family."""
 _EXTENSIONS = (".cl", ".ocl")
 
 
 @dataclass(frozen=True)
 class KernelSource:
-    """A kernel of a file of OpenCL C, and how many dimensions it has."""
+    """A kernel in an OpenCL C file, and its number of dimensions."""
 
     file: str
     name: str
@@ -41,7 +41,7 @@ class KernelSource:
 
 
 def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]:
-    """Find the kernels of files, folders and globs; the second says why files have none."""
+    """Find the kernels of files, folders and globs, and the reasons why files have none."""
     kernels: list[KernelSource] = []
     failed: dict[str, str] = {}
     for item in find_inputs(inputs):
@@ -51,7 +51,7 @@ def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]
             if item.name.endswith(_EXTENSIONS):
                 source = read_input(item.name).decode("utf-8", "replace")
                 module = load_module(item.name)
-                read_annotations(source)  # which refuses what it does not understand
+                read_annotations(source)  # raises an error if it can't be parsed
                 for function in kernel_indices(module):
                     axes = [int(axis) for axis in count_work(module, function).dimensions if axis.isdecimal()]
                     name = module.function_names[function]

@@ -38,7 +38,7 @@ def parse_sizes(sizes: str | Sequence[int], name: str = "sizes", max_size: int =
 
 
 class Sweep:
-    """Kernels, one of each family in turn, measured on devices into a table that may have some of them already."""
+    """Measures kernels, one of each family in turn, on devices, into a table that may already have some of them."""
 
     def __init__(
         self,
@@ -63,12 +63,12 @@ class Sweep:
         self._checked: set[str] = set()
 
     def _load_rows(self) -> dict[tuple[Any, ...], MeasuredTime]:
-        """The rows of the table, but not those of kernels whose files have changed since."""
+        """The rows of the table, except those of kernels whose files have changed since."""
         rows = load_rows(self.path)
         return {row.launch: row for row in rows if self._ids.get(row.launch[:2], row.source_id) == row.source_id}
 
     def _groups(self, kernel: KernelSource, grid: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Size and work-items of a group of each launch → work-group size that it follows from."""
+        """Size and work-group of each launch → requested work-group size."""
         groups, reason = {}, ""
         for size, wgsize in grid:
             try:
@@ -80,7 +80,7 @@ class Sweep:
         return groups
 
     def run(self, sizes: Sequence[int], wgsizes: Sequence[int], report: Report, budget_s: float = math.inf) -> None:
-        """Measure what the table misses, small sizes first."""
+        """Measure what is missing in the table, small sizes first."""
         end, grid = time.monotonic() + budget_s, [(size, wgsize) for size in sorted(set(sizes)) for wgsize in wgsizes]
         groups = [self._groups(kernel, grid) for kernel in self.kernels]
         if not any(groups):
@@ -101,7 +101,7 @@ class Sweep:
                 reasons = dict.fromkeys(said[name] for name in names if name in said)
                 line = f"{number} of {len(self.kernels)}: {kernel.name}: {len(self.rows) - num_rows} rows"
                 if len(self.rows) > num_rows:
-                    with suppress(InputError, OutputError):  # it is tried again, at the end at the latest
+                    with suppress(InputError, OutputError):  # saving is tried again, at the latest at the end
                         self._save(wait_s=0.0)
                 report("; ".join([line, *reasons]))
         finally:
@@ -113,7 +113,7 @@ class Sweep:
                 raise OutputError(f"{error}; the measured rows are in {spare}") from error
 
     def _save(self, wait_s: float) -> None:
-        """Add the rows to the table, to which another run may have added; else they stay for the next time."""
+        """Merge the rows into the table, which another run may have changed; keep them for later if that fails."""
         with folder_lock(self.path.parent, wait_s=wait_s):
             self.rows = self._load_rows() | self.rows
             save_rows(self.path, list(self.rows.values()))
@@ -125,14 +125,14 @@ class Sweep:
             return
         try:
             row, warning = self.time(worker, kernel, device.name, size, wgsize, self._time, name in self._checked)
-        except InputError as error:  # the kernel does not suit; any other says that something broke
+        except InputError as error:  # the kernel is not suitable; other errors mean that something broke
             self.failed[name] = str(error)
         except NccError as error:
             self.failed[name] = f"{error} ({where}); larger sizes are left out"
         else:
             self._checked.add(name)
             self.warnings |= {name: warning} if warning else {}
-            self.rows.setdefault(row.launch, row)  # several sizes may come to the same launch
+            self.rows.setdefault(row.launch, row)  # several sizes may lead to the same launch
             self._done.add(row.key)
             if row.time_ms > 1e3 * self._time:
                 took = f"takes {row.time_ms / 1e3:.2g} s {where}"
@@ -140,7 +140,7 @@ class Sweep:
 
     def time(self, worker: Pool, kernel: KernelSource, *request: Any) -> tuple[MeasuredTime, str]:
         """Time a launch in a worker; see `time_launch`."""
-        from ncc.kernels.measure.timing import time_launch  # which needs pyopencl
+        from ncc.kernels.measure.timing import time_launch  # needs pyopencl
 
         return worker.call(f"kernel {kernel.name}", time_launch, kernel, *request)
 

@@ -40,7 +40,7 @@ REQUIRED = ("kernel_file", "kernel", "device", "time_ms")
 _SIZES = ("global_size", "local_size", "transfer_bytes")
 _NUMBERS = tuple(name for name in COLUMNS if name.endswith(("_size", "_bytes", "_ms", "_low", "_high")))
 _MIN_MS, _MAX_MS = 1e-6, 1e9
-"""A nanosecond and eleven days: a head could not be made of what is far beyond."""
+"""A nanosecond and eleven days; heads can't be fitted to times far beyond."""
 _MAX_WGSIZE, _MAX_SIZE = 2**16, 10**15
 _MAX_DEVICES = 100
 
@@ -50,14 +50,14 @@ class LaunchTimes(Rows):
     """N launches and their times on d devices."""
 
     devices: tuple[str, ...]
-    file: np.ndarray  # (n,) str of a file, or what else names the text of a kernel
+    file: np.ndarray  # (n,) str of a file, or another name of a kernel's text
     kernel: np.ndarray  # (n,) str
-    family: np.ndarray  # (n,) str of what is held out together
+    family: np.ndarray  # (n,) str of groups that are held out together
     suite: np.ndarray  # (n,) str
-    global_size: Floats  # (n,) float64, NaN where not known, as other sizes
+    global_size: Floats  # (n,) float64, like other sizes NaN if unknown
     local_size: Floats  # (n,)
     transfer_bytes: Floats  # (n,)
-    times_ms: Floats  # (n, d) float64, NaN where not measured
+    times_ms: Floats  # (n, d) float64, NaN if not measured
 
     def __len__(self) -> int:
         return len(self.times_ms)
@@ -120,7 +120,7 @@ def read_times(path: str | os.PathLike[str]) -> LaunchTimes:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredTime:
-    """A row of a measured table: `COLUMNS`, the size asked for, and the hash of the file."""
+    """A row of a measured table: `COLUMNS`, the requested size, and the hash of the file."""
 
     kernel_file: str
     kernel: str
@@ -149,7 +149,7 @@ class MeasuredTime:
 
 
 def load_rows(path: Path) -> list[MeasuredTime]:
-    """Read a measured table; no rows where there is none."""
+    """Read a measured table; no rows if it does not exist."""
     types = {field.name: field.type for field in fields(MeasuredTime)}
     try:
         rows = read_rows(path, list(types)) if path.exists() else []

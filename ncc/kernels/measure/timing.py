@@ -1,6 +1,6 @@
-"""One kernel on one device, in a separate worker process: checked first, then timed.
+"""Checks, then times one kernel on one device, in a separate worker process.
 
-It must end, write something, do so the same way twice, and stay within its buffers, which lie between guard bands.
+It must terminate, write something, write the same twice, and stay within its buffers, which have guard bands.
 
 Reference: Cummins et al., Synthesizing Benchmarks for Predictive Modeling, CGO 2017, section 5.
 """
@@ -25,17 +25,17 @@ _GUARD_BYTES = 4096
 _SEED = 204
 _MIN_RUNS, _MAX_RUNS = 3, 200
 _RUNS_OF_INTERVAL = 7
-"""Runs from which on a narrow interval of the median is believed."""
+"""Minimum number of runs for an interval of the median."""
 _TARGET_RELATIVE_ERROR = 0.05
-"""Half the interval of the median over the median, at which to stop."""
+"""Relative half width of the median's interval at which to stop."""
 _TOLERANCE = 1e-3
-"""Of outputs that are sums in another order."""
+"""Tolerance of outputs that are sums in a different order."""
 
 
 def time_launch(
     kernel: KernelSource, device: str, size: int, wgsize: int, measurement_time: float, is_checked: bool = False
 ) -> tuple[MeasuredTime, str]:
-    """Time a kernel at a size, after checking it unless that is done; a warning if it is unusual."""
+    """Time a kernel at a size, checked first unless it already was; also return a warning if it is unusual."""
     try:
         session = _open_session(kernel, device)
         nd_range = session.fit_range(size, wgsize)
@@ -46,7 +46,7 @@ def time_launch(
 
 
 class _Run:
-    """Buffers on the device between guard bands, and what they hold at first."""
+    """Buffers on the device between guard bands, and their initial content."""
 
     def __init__(self, session: "_Session", nd_range: NDRange, seed: int = _SEED) -> None:
         self._session, self._nd_range = session, nd_range
@@ -99,14 +99,15 @@ class _Run:
 
 @cache
 def _open_session(kernel: KernelSource, device: str) -> "_Session":
-    nothing = os.open(os.devnull, os.O_WRONLY)  # kernels print, and a driver's compiler, whose errors bring messages
+    # drops output of kernels and of the driver's compiler
+    nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
     return _Session(kernel, device)
 
 
 class _Session:
-    """A kernel that a device has compiled."""
+    """A kernel compiled for a device."""
 
     def __init__(self, kernel: KernelSource, device: str) -> None:
         self.source, self.name, self.device_name = kernel, kernel.name, device
@@ -132,10 +133,10 @@ class _Session:
             is_const = bool(qualifiers & cl.kernel_arg_type_qualifier.CONST) or space == "constant"
             self.arguments.append(Argument(self.name, name, type_name, space, is_const, annotations))
         for argument in self.arguments:
-            _ = argument.element  # which refuses what can't be made
+            _ = argument.element  # raises an error for impossible sizes
 
     def fit_range(self, size: int, wgsize: int) -> NDRange:
-        """Work-items for a size, if the device can take them."""
+        """Work-items for a size, within the limits of the device."""
         nd_range = self.source.nd_range(size, wgsize)
         info = cl.kernel_work_group_info
         group = math.prod(nd_range.local_size)
@@ -157,7 +158,7 @@ class _Session:
         return nd_range
 
     def check(self, nd_range: NDRange) -> str:
-        """Refuse a kernel that is nothing to be timed; a warning if it does the same whatever its input."""
+        """Refuse a kernel that can't be timed; return a warning if its output does not depend on its input."""
         run = _Run(self, nd_range)
         first = run.output(0x5A)
         written = {index: values != run.given[index] for index, values in first.items()}
@@ -176,13 +177,13 @@ class _Session:
     def time(self, nd_range: NDRange, measurement_time: float) -> MeasuredTime:
         """Repeat until the interval of the median is narrow, or the time is up."""
         run = _Run(self, nd_range)
-        run.output(0x5A)  # which warms up, too
+        run.output(0x5A)  # also warms up
         rows: list[tuple[float, float, float]] = []
         end = time.monotonic() + measurement_time
         while len(rows) < _MAX_RUNS:
             rows.append(run.run())
             wall = sorted(row[0] for row in rows)
-            # the median's 95% interval, by order statistics; all of the range where there are too few for one
+            # the median's 95% interval, by order statistics; the whole range if there are too few runs
             rank = max(0, math.floor((len(wall) - 1.96 * math.sqrt(len(wall))) / 2) - 1)
             low, high = wall[rank], wall[-1 - rank]
             is_narrow = high - low <= 2 * _TARGET_RELATIVE_ERROR * np.median(wall)

@@ -1,7 +1,7 @@
 """The build of a corpus: files to counts, in parallel, in shards that survive a kill, with the same result.
 
-Files are cut into batches in a fixed order. Each finished batch is a shard on disk; a run that starts again does the
-batches that are missing and adds all shards up.
+Files are cut into batches in a fixed order. Each finished batch is a shard on disk; a resumed run does the missing
+batches and sums all shards.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from ncc.system.files.writing import folder_lock, write_atomically
 from ncc.system.workers.pool import Batch, Pool
 
 BATCH_FILES = 64
-"""Files of a shard: what a killed worker loses at most."""
+"""Files of a shard, the most that a killed worker can lose."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class CorpusReport(Summarized):
     """Numbers of a recipe's files, lines and statements, and its failures."""
 
     files: dict[str, int] = field(default_factory=dict)  # read, per source
-    lines: dict[str, int] = field(default_factory=dict)  # of IR, per source
+    lines: dict[str, int] = field(default_factory=dict)  # lines of IR, per source
     statements: dict[str, int] = field(default_factory=dict)  # per source
     pairs: dict[int, int] = field(default_factory=dict)  # ordered pairs of statements, per context width
     num_distinct: int = 0  # statements
     failures: dict[str, str] = field(default_factory=dict)  # path → reason
 
     def add(self, other: "CorpusReport") -> None:
-        """Add the report of other files, except pairs and distinct statements."""
+        """Add another report, except numbers of pairs and distinct statements."""
         for name in ("files", "lines", "statements"):
             total = getattr(self, name)
             for key, value in getattr(other, name).items():
@@ -72,7 +72,7 @@ class CorpusReport(Summarized):
 
 @dataclass(frozen=True)
 class _Shard(Batch):
-    """Files of a recipe that are counted together into a shard, a folder of which the report is written last."""
+    """Files of a recipe that are counted into one shard, a folder whose report is written last."""
 
     recipe: Recipe
     compiler: CachingCompiler
@@ -100,7 +100,7 @@ class _Shard(Batch):
         )
 
     def write(self, outcomes: Sequence[tuple[CorpusReport | None, str | None]]) -> None:
-        """Write the shard; files that failed leave their reasons in the report."""
+        """Write the shard; the report has the reasons of failed files."""
         report = CorpusReport()
         for item, (counted, reason) in zip(self.items, outcomes, strict=True):
             report.add(counted or CorpusReport(failures={item.path: str(reason)}))
@@ -128,7 +128,7 @@ def count_recipe(
     if not files:
         folders = ", ".join(dict.fromkeys(source.folder for source in recipe.sources))
         raise InputError(f"{recipe.name}: no source file in {folders} matches")
-    # compilers end themselves, each attempt and its header after their time limit
+    # compilers end after their own time limit, for each attempt and its header
     seconds = max(sum(options.timeout_s * (1 + bool(header)) for options, header in file.attempts) for file in files)
     shards = []
     for index, start in enumerate(range(0, len(files), BATCH_FILES)):
@@ -141,14 +141,14 @@ def count_recipe(
 
 
 def _check_plan(folder: Path, recipe: Recipe, files: Sequence[CorpusFile]) -> None:
-    """Write down what this folder is being built from, or check that it is the same as last time."""
+    """Record the recipe of this folder, or check that it is the one recorded."""
     identity = (recipe.widths, recipe.max_degree, recipe.abstraction, BATCH_FILES, files)
     digest = hashlib.sha256(repr(identity).encode()).hexdigest()
     plan = folder / "plan.json"
     if plan.exists():
         try:
             planned = json.loads(plan.read_bytes())["files_sha256"]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # damaged, or another tool's
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # damaged, or from another tool
             planned = None
         if planned != digest:
             raise InputError(f"{folder}: has the corpus of another recipe or of other files; pass an empty folder")

@@ -27,7 +27,7 @@ _Table = TypeVar("_Table", bound="DataclassInstance")
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One way to compile a file: its language (by default its extension's), flags, a header put before it."""
+    """One way to compile a file: its language (default: from its extension), flags, and a header to prepend."""
 
     language: str | None = None
     flags: tuple[str, ...] = ()
@@ -36,19 +36,19 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One source of a corpus: files of a folder and the ways to compile them."""
+    """One source of a corpus: files of a folder and how to compile them."""
 
     name: str  # in reports
     folder: str  # searched recursively; environment variables are expanded
-    patterns: tuple[str, ...] = ()  # globs below the folder; none take every extension that ncc reads
+    patterns: tuple[str, ...] = ()  # globs below the folder; default: every extension that ncc reads
     exclude: tuple[str, ...] = ()  # globs of files to leave out
     optimization: tuple[str, ...] = ("-O1",)  # each file is compiled at every level
-    one_level: bool = False  # or at one of them, chosen by its name
-    share: float = 1.0  # fraction of the files to take, chosen by their names
-    attempts: tuple[Attempt, ...] = (Attempt(),)  # in order, until one compiles
-    include_paths: tuple[str, ...] = ()  # as of `CompileOptions`; relative ones are below the folder
+    one_level: bool = False  # or each at one level, chosen by its name
+    share: float = 1.0  # fraction of the files to use, chosen by their names
+    attempts: tuple[Attempt, ...] = (Attempt(),)  # tried in order until one compiles
+    include_paths: tuple[str, ...] = ()  # as in `CompileOptions`; relative to the folder
     defines: tuple[str, ...] = ()
-    # a compile_commands.json below the folder: takes the files that it names, and the patterns match, with their flags
+    # a compile_commands.json below the folder: uses the files in it that match the patterns, with their flags
     commands: str | None = None
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class Recipe:
 
     name: str  # in reports
     sources: tuple[Source, ...] = ()
-    widths: tuple[int, ...] = (2,)  # context sizes in hops; each gets counts of its own, from one compilation
+    widths: tuple[int, ...] = (2,)  # context sizes in hops; each gets separate counts from one compilation
     max_degree: int | None = None  # see `ncc.ir.graph.contexts.count_contexts`
     abstraction: Abstraction = field(default_factory=Abstraction)
 
@@ -85,7 +85,7 @@ class Recipe:
                 include_paths=(*source.include_paths, *folders),
                 defines=(*source.defines, *options.defines),
                 attempts=tuple(replace(attempt, flags=(*attempt.flags, *options.flags)) for attempt in source.attempts),
-                patterns=source.patterns or (("**/*",) if commands else ()),  # those that the database names below it
+                patterns=source.patterns or (("**/*",) if commands else ()),  # files of the database
                 commands=commands or source.commands,
             )
             for source in self.sources
@@ -94,9 +94,9 @@ class Recipe:
 
 
 def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = frozenset()) -> Recipe:
-    """Read a recipe file, or make the recipe that takes a whole folder at ``-O1``.
+    """Read a recipe file, or make a recipe for a whole folder at ``-O1``.
 
-    A recipe may ``include`` others: it takes their sources, and counts them in its own way.
+    A recipe may ``include`` others: it uses their sources, but its own settings for counting.
     """
     path = Path(path)
     try:
@@ -105,7 +105,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputFileError(f"{path!s:.200}: can't be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits, and of depth
+    except (ValueError, RecursionError) as error:  # also for numbers with thousands of digits, and for deep nesting
         raise InputError(f"{path}: not a recipe in TOML: {error}") from error
     if path.resolve() in _including:
         raise InputError(f"{path}: includes itself, directly or through other recipes")
@@ -128,7 +128,7 @@ def load_recipe(path: str | os.PathLike[str], *, _including: frozenset[Path] = f
 
 
 def _convert(row: object, kind: type[_Table], noun: str, **values: Any) -> _Table:
-    """Make a dataclass of a table and of values that are converted already; refuse other keys by name."""
+    """Make a dataclass from a table and converted values; refuse unknown keys by name."""
     if not isinstance(row, dict):
         raise InputError(f"{noun} is {row!r:.200}; expected a table")
     keys = [key for key in kind.__dataclass_fields__ if key not in values]
@@ -145,7 +145,7 @@ def _source(row: dict[str, Any], folder: Path) -> Source:
     attempts = [_convert(attempt, Attempt, f"{noun}: attempt") for attempt in row.pop("attempts", [{}])]
     for index, attempt in enumerate(attempts):
         if attempt.header:
-            # an included recipe's header is named as the recipe itself names it, or cached IR would not be found
+            # a header has the same name as in the included recipe, or cached IR would not be found
             header = os.path.normpath(folder / attempt.header)
             if not os.path.isfile(header):  # noqa: PTH113 - which refuses no name
                 raise InputError(f"{noun}: {header:.200}: no such header")
@@ -160,11 +160,11 @@ class CorpusFile:
     path: str
     source: str
     attempts: Attempts
-    folder: str = field(default="", repr=False)  # all of it may be read; "" for the file's own. It identifies no build
+    folder: str = field(default="", repr=False)  # that may be read; "" for the file's own
 
 
 def find_files(recipe: Recipe) -> list[CorpusFile]:
-    """Find all files of a recipe, sorted, a row for every level at which a file is compiled."""
+    """Find all files of a recipe, sorted, one item per level at which a file is compiled."""
     return [file for source in recipe.sources for file in _files_of(source)]
 
 
@@ -172,7 +172,7 @@ def _files_of(source: Source) -> Iterator[CorpusFile]:
     folder = Path(_with_variables(source, source.folder)).expanduser()
     if not folder.is_dir():
         raise InputFileError(f"source {source.name}: {folder} is not a folder")
-    folder = Path(os.path.normpath(folder.absolute()))  # as compilation databases name files; for workers elsewhere
+    folder = Path(os.path.normpath(folder.absolute()))  # workers may be in another folder
     database = str(folder / source.commands) if source.commands else None
     try:
         named = set(map(Path, load_commands(database))) if database else None
@@ -218,11 +218,11 @@ def _search(source: Source, folder: Path, pattern: str) -> list[Path]:
 
 
 def _attempts(source: Source, folder: Path, level: str, path: str, database: str | None) -> Attempts:
-    """Make compiler options of attempts; flags that name files of the source write ``{folder}``."""
+    """Make compiler options from attempts; flags refer to the source's folder by ``{folder}``."""
     try:
         flags, database = own_flags(path, CompileOptions(commands=database)), None
     except InputError:
-        flags = ()  # compiling the file will say what is wrong
+        flags = ()  # the error is raised when the file is compiled
     options = CompileOptions(
         optimization=level,
         include_paths=tuple(str(folder / _with_variables(source, path)) for path in source.include_paths),

@@ -1,1 +1,1 @@
-"""Dataset registry: what the datasets are, where their files lie, and whether they are intact."""
+"""Dataset registry: descriptions of the datasets, paths of their files, and checks of their content."""

@@ -19,7 +19,7 @@ from ncc.system.files.writing import folder_lock
 
 logger = logging.getLogger(__name__)
 
-# beside its own errors, tarfile stumbles over odd headers with those of Python
+# tarfile also raises Python's own errors on odd headers
 _DAMAGED = (
     *(tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError),
     *(ValueError, LookupError, OverflowError, RecursionError),
@@ -29,7 +29,7 @@ _PAX = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 
 
 class Budget(NamedTuple):
-    """Limits of what an archive may hold: a small download can unfold to more than there is room for."""
+    """Limits on the content of an archive, since a small download can expand to more than the disk holds."""
 
     member_bytes: int = 1 << 28
     total_bytes: int = 1 << 34
@@ -44,7 +44,7 @@ _WAIT_S = 600.0
 def iter_members(
     archive: str | os.PathLike[str], suffix: str = "", *, budget: Budget = _BUDGET
 ) -> Iterator[tuple[str, bytes]]:
-    """Read the files of a tar archive one after the other, in memory only."""
+    """Read the files of a tar archive in order, in memory only."""
     path = Path(archive)
     try:
         with path.open("rb") as file, closing(_Limited(_decompressed(file), path, budget)) as limited:
@@ -61,7 +61,7 @@ def iter_members(
                     if len(content) != member.size:
                         raise EOFError(f"{member.name} ends after {len(content)} of {member.size} bytes")
                     yield member.name, content
-            # tarfile stops at the last member; what gzip and xz check comes at the stream's end
+            # tarfile stops at the last member, before the checksums of gzip and xz at the end of the stream
             while limited.read(tarfile.RECORDSIZE):
                 pass
     except FileNotFoundError as error:
@@ -81,7 +81,7 @@ def _decompressed(file: BinaryIO) -> BinaryIO:
 
 
 class _Member(tarfile.TarInfo):
-    """A member whose extended header is checked before tarfile searches it, in time that grows with the square."""
+    """A member whose extended header is checked before tarfile searches it, which takes quadratic time."""
 
     def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in _PAX:
@@ -91,14 +91,14 @@ class _Member(tarfile.TarInfo):
             start = tar.fileobj.tell()
             if _MANY_DIGITS.search(tar.fileobj.read(self.size)):
                 raise tarfile.TarError("an extended header of many digits; refused")
-            if len(tar.pax_headers) > _MAX_PAX_RECORDS:  # each member gets a copy of what holds for all
+            if len(tar.pax_headers) > _MAX_PAX_RECORDS:  # each member gets a copy of the global headers
                 raise tarfile.TarError(f"more than {_MAX_PAX_RECORDS:,} records for all members; refused")
             tar.fileobj.seek(start)
         return super()._proc_member(tar)  # type: ignore[misc]
 
 
 class _Limited:
-    """A stream that ends with an error where a bomb would go on; it has the methods that tarfile needs."""
+    """A stream that raises an error beyond a limit, against bombs; it has the methods that tarfile needs."""
 
     def __init__(self, stream: BinaryIO, archive: Path, budget: Budget) -> None:
         self._stream, self._archive, self._budget = stream, archive, budget
@@ -108,7 +108,7 @@ class _Limited:
         self._stream.close()
 
     def read(self, size: int = -1) -> bytes:
-        """Read as from a file, but refuse more than one member, or all of them together, may hold."""
+        """Read as from a file, within the limits of one member and of all members together."""
         if not 0 <= size <= self._budget.member_bytes:
             raise DataError(f"{self._archive}: a member of {size:,} bytes; refused above {self._budget.member_bytes:,}")
         if self._stream.tell() > self._budget.total_bytes:
@@ -116,7 +116,7 @@ class _Limited:
         return self._stream.read(size)
 
     def seek(self, position: int, whence: int = 0) -> int:
-        """Seek as in a file, no further than the stream may go."""
+        """Seek as in a file, within the limit of the stream."""
         if whence == 0 and not 0 <= position <= self._budget.total_bytes + self._budget.member_bytes:
             raise DataError(f"{self._archive}: a member begins or ends at byte {position:,}; refused")
         return self._stream.seek(position, whence)
@@ -156,7 +156,7 @@ def extract_archive(archive: str | os.PathLike[str], target: str | os.PathLike[s
         if target.is_dir():
             return target
         with folder_lock(target.parent, wait_s=_WAIT_S):
-            if target.is_dir():  # another process has made it
+            if target.is_dir():  # another process has created it
                 return target
             logger.info("extracting %s to %s", archive, target)
             shutil.rmtree(staging, ignore_errors=True)

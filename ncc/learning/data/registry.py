@@ -1,7 +1,7 @@
 """The dataset registry: finds a dataset's files and checks them against their checksums.
 
-Nothing is downloaded: the files may not be passed on, or have no stable address. They are looked for in a folder (an
-argument, or NCC_DATA), and `fetch` says where one that is missing comes from and where to put it.
+Nothing is downloaded: the files may not be redistributed, or have no stable address. They are searched in a folder
+(an argument, or NCC_DATA), and the error of `fetch` names the origin of a missing file and where to put it.
 """
 
 import functools
@@ -22,7 +22,7 @@ from ncc.learning.data.archives import extract_archive
 logger = logging.getLogger(__name__)
 
 Folder = str | os.PathLike[str] | None
-"""Folder that holds one sub-folder per dataset; None stands for NCC_DATA, and without it for the cache folder."""
+"""Folder with one sub-folder per dataset; None means NCC_DATA, or the cache folder if that is not set."""
 
 
 class FileState(Enum):
@@ -46,7 +46,7 @@ class DatasetFile:
     path: str  # below the data folder, with forward slashes
     sha256: str
     size_bytes: int
-    exact: bool = True  # False for an archive that users may have packed themselves: other content is accepted
+    exact: bool = True  # False for an archive that users pack themselves: another checksum is accepted
 
     def find(self, folder: Folder = None) -> tuple[Path, FileState]:
         """Look for the file and compare its checksum."""
@@ -63,9 +63,9 @@ class DatasetCard:
     """Content, origin and terms of a dataset."""
 
     name: str
-    title: str  # one line that says what it holds
+    title: str  # its content in one line
     papers: tuple[str, ...]  # oldest first
-    licence: str  # its terms, and what follows from them
+    licence: str  # its terms and their consequences
     source: str  # the project that publishes it, and the folder inside
     num_samples: int
     sample: str  # meaning of one sample
@@ -112,12 +112,12 @@ def locate(name: str, filename: str, folder: Folder = None) -> Path:
 
 
 def verify(name: str, folder: Folder = None) -> dict[Path, FileState]:
-    """Return the state of every file of a dataset, in the card's order, without raising for what is amiss."""
+    """Return the state of every file of a dataset, in the card's order, without raising errors."""
     return dict(file.find(folder) for file in describe(name).files)
 
 
 def fetch(name: str, folder: Folder = None) -> tuple[Path, ...]:
-    """Return the path of every file of a dataset; for one that is missing, the error says where to get it."""
+    """Return the path of every file of a dataset; the error for a missing file says where to get it."""
     return tuple(locate(name, PurePosixPath(file.path).name, folder) for file in describe(name).files)
 
 
@@ -137,7 +137,7 @@ def cache_folder() -> Path:
 
 
 def data_folder(folder: Folder = None) -> Path:
-    """Return the folder that holds the datasets, one sub-folder each; it need not exist."""
+    """Return the folder with one sub-folder per dataset; it need not exist."""
     chosen = folder if folder is not None else os.environ.get("NCC_DATA")
     return Path(chosen).expanduser() if chosen else cache_folder()
 

@@ -1,4 +1,4 @@
-"""Reads CSV and Parquet tables as text, within bounds, with errors that say where a file is wrong."""
+"""Reads CSV and Parquet tables as text, within bounds, with errors that name file, column and row."""
 
 import csv
 import io
@@ -16,17 +16,17 @@ from ncc.system.sandbox.limits import input_limit, memory_limit
 from ncc.system.workers.pool import Pool
 
 _MAX_BYTES = 2**26
-"""Of a file, and of the cells that are used; a hundred thousand launches take a fourth."""
+"""Maximum size of a file, and of the cells that are used; a hundred thousand launches take a quarter of it."""
 _MAX_ROWS = 2**17
 _MAX_COLUMNS = 2**8
 _BATCH_ROWS = 2**7
-"""Rows of Parquet that are made before their letters are counted."""
+"""Rows of Parquet that are decoded at a time before their text is counted."""
 _PLAIN_TYPE = r"(?:dictionary<values=)?(?:large_)?string\b.*|u?int\d+|halffloat|float|double|bool|null"
 _READ_SECONDS = 60.0
 _MAX_SHOWN = 20
-"""Columns that a message names."""
+"""Maximum number of columns in a message."""
 _MAX_NAME_LETTERS = 200
-"""Letters of a name: an array of names gives each as much room as the longest takes."""
+"""Maximum length of a name, since an array of names reserves the longest length for each."""
 
 
 def read_lines(path: Path) -> list[str]:
@@ -53,7 +53,7 @@ def read_rows(path: Path, required: Sequence[str], optional: Sequence[str] = ())
     if path.suffix == ".parquet":
         import pyarrow  # noqa: F401 - or its absence would be a fault of the file
 
-        try:  # sizes that a file declares may be wrong, so its reader has no more memory than any stranger's file gets
+        try:  # declared sizes may be wrong, so the reader has the memory limit of any untrusted file
             with Pool(memory_bytes=memory_limit(), seconds=_READ_SECONDS) as worker:
                 return worker.call(str(path), _parquet_rows, path, required, optional)
         except NccError as error:
@@ -64,7 +64,7 @@ def read_rows(path: Path, required: Sequence[str], optional: Sequence[str] = ())
 def csv_rows(
     path: Path, lines: Iterable[str], required: Sequence[str], optional: Sequence[str] = ()
 ) -> list[dict[str, str]]:
-    """Read columns of the lines of a CSV; cells that a row lacks are refused."""
+    """Read columns from the lines of a CSV; rows with missing cells are refused."""
     try:
         reader = csv.reader(lines)
         header = next(reader, [])
@@ -94,7 +94,7 @@ def _parquet_rows(path: Path, required: Sequence[str], optional: Sequence[str]) 
 def _rows(
     path: Path, header: Sequence[str], lines: Iterable[Sequence[str]], names: Sequence[str]
 ) -> list[dict[str, str]]:
-    """Take the cells of some columns, as many as the bounds allow."""
+    """Return the cells of some columns within the bounds."""
     positions = {name: header.index(name) for name in names}
     rows: list[dict[str, str]] = []
     num_letters = 0
@@ -127,7 +127,7 @@ def read_numbers(path: Path, rows: Sequence[Mapping[str, str]], column: str, max
 
 
 def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats, min_ms: float, max_ms: float) -> None:
-    """Refuse rows of kernels without names, without one of the (n,) times, or of files that are not there."""
+    """Refuse rows without a kernel name, without one of the (n,) times, or with a missing file."""
     there: dict[str, bool] = {}
     for index, row in enumerate(rows):
         where = _where(path, index, rows)
@@ -148,7 +148,7 @@ def check_measured(path: Path, rows: Sequence[Mapping[str, str]], times: Floats,
 
 
 def _is_code(path: Path) -> bool:
-    """Return False for what is no file of a size to be read, as those of /proc have none."""
+    """Return False for anything but a regular file of acceptable size; files of /proc have none."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -165,7 +165,7 @@ def check_names(path: Path, rows: Sequence[Mapping[str, str]], column: str) -> N
 
 
 def _where(path: Path, index: int, rows: Sequence[object]) -> str:
-    # numbered as samples, because cells with line breaks make the file's line numbers useless
+    # rows are numbered, since cells with line breaks make line numbers useless
     return f"{path}: row {index} (of {len(rows)}, from 0)"
 
 

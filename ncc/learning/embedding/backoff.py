@@ -80,7 +80,7 @@ _GPU_NAMES = {
     "fmax": r"nvvm\.fmax\.|amdgcn\.fmed3",
     "fmin": r"nvvm\.fmin\.",
 }
-"""OpenCL's name → prefixes of other GPU languages' names of the same, after ``@llvm.`` or ``@__``."""
+"""OpenCL name → prefixes of the names in other GPU languages, after ``@llvm.`` or ``@__``."""
 _GPU_NAME = re.compile(
     r"@(?:llvm\.|__)(?:" + "|".join(f"(?P<{name}>{names})" for name, names in _GPU_NAMES.items()) + ")"
 )
@@ -94,7 +94,7 @@ _NEAREST = {
     "sub_group_reduce": "call @llvm.vector.reduce.add …",
     "sub_group_ballot": "call @all …",
 }
-"""Nearest form of a GPU's operation, for embeddings that lack it: the same of a work-group or a vector."""
+"""Nearest form of a GPU operation for embeddings that lack it: its equivalent on a work-group or a vector."""
 _OPENCL_OPERATION = re.compile(r"(?:call|invoke|load) @(\w+) …")
 _CALLS = frozenset({"call", "invoke", "callbr"})
 
@@ -136,7 +136,7 @@ def split_constant_offset(text: str) -> str:
 
 
 def _strip_flags(text: str) -> str:
-    """Strip flags, and the buckets of integers that `Abstraction.keep_immediates` makes."""
+    """Strip flags, and the integer buckets of `Abstraction.keep_immediates`."""
     return _BUCKET.sub("<INT>", _TAIL.sub("", _FLAGS.sub("", text)))
 
 
@@ -158,7 +158,7 @@ def _operation(text: str) -> str:
     if not match:
         return text
     opcode, predicate = match["opcode"], match["predicate"]
-    if opcode == "load" and (register := _GPU_NAME.search(text)):  # SPIR-V's are variables
+    if opcode == "load" and (register := _GPU_NAME.search(text)):  # variables in SPIR-V
         return f"load @{register.lastgroup} …"
     if opcode in _CALLS:
         callee = _CALLEE.search(text)

@@ -43,7 +43,7 @@ class CountsCard:
     texts: tuple[str, ...]  # distinct abstracted statements, in alphabetical order
     context_width: _Size  # in hops
     num_files: _Size
-    num_lines: _Size  # of IR
+    num_lines: _Size  # lines of IR
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -161,7 +161,7 @@ def load_counts(folder: str | Path) -> CorpusCounts:
     try:
         card = convert(content, CountsCard)
         "".join(card.texts).encode()
-    except ValueError as error:  # UnicodeEncodeError: half of a surrogate pair
+    except ValueError as error:  # UnicodeEncodeError: a lone surrogate
         raise AssetError(f"{path}: not a card of counts ({error}); it is damaged") from error
     if any(text >= following for text, following in itertools.pairwise(card.texts)):
         raise AssetError(f"{path}: texts are not in alphabetical order, or not distinct; it is damaged")

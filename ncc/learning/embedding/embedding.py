@@ -38,7 +38,7 @@ class Lookup:
 
     @property
     def unknown_rate(self) -> float:
-        """Fraction of statements that are not in the vocabulary as they stand; 0 without statements."""
+        """Fraction of statements that are not in the vocabulary in their exact form; 0 without statements."""
         return float((self.level != Backoff.EXACT).mean()) if len(self.level) else 0.0
 
     def expand(self, text_id: Ints32) -> "Lookup":
@@ -61,7 +61,7 @@ class Neighbor:
 
 
 class Neighbors(list[Neighbor]):
-    """The words near a statement, best first; the word that it backed off to, and the generalization that this took."""
+    """The words near a statement, best first, the word that it backed off to, and the level of back-off."""
 
     def __init__(self, neighbors: Iterable[Neighbor], text: str, word: str, level: Backoff) -> None:
         super().__init__(neighbors)
@@ -110,7 +110,7 @@ class Embedding(Shareable):
         """Check that there is one finite vector for each word."""
         if vectors.ndim != 2 or len(vectors) != len(vocabulary) or not vectors.shape[1]:
             raise InputError(f"vectors of shape {vectors.shape} for {len(vocabulary)} words")
-        if vectors.dtype == np.float16:  # exponents of ones, five times as fast
+        if vectors.dtype == np.float16:  # tests exponents for all ones, which is five times as fast
             is_finite = not ((vectors.view(np.uint16) & 0x7C00) == 0x7C00).any()
         else:
             is_finite = bool(np.isfinite(vectors).all())
@@ -167,7 +167,7 @@ class Embedding(Shareable):
         older = self
         for entry in reversed(self.card.get("extensions", [])):
             words, counts = older.vocabulary.words, older.vocabulary.counts
-            # added words stand before the last of all
+            # added words come before the last word
             rows = np.append(np.arange(len(words) - 1 - entry["num_new_words"]), len(words) - 1)
             vocabulary = Vocabulary(tuple(words[row] for row in rows.tolist()), counts[rows])
             card = older.card | {"num_words": len(rows), "extensions": older.card["extensions"][:-1]}
@@ -278,7 +278,7 @@ def _load(folder: Path) -> Embedding:
     vectors, counts = (arrays[name] for name in names)
     try:
         words = convert(card["words"], tuple[Annotated[str, Meta(pattern=r"^[^\n]*\Z")], ...])
-        "".join(words).encode()  # halves of surrogate pairs are not text
+        "".join(words).encode()  # lone surrogates are not text
         if not words or counts.ndim != 1 or counts.dtype.kind != "i" or (counts < 0).any():
             raise ValueError("there are no words, or counts are not whole numbers, 0 or more")
         if vectors.dtype != np.float16:

@@ -25,7 +25,7 @@ _PENALTIES = tuple(10.0 ** np.arange(-3, 5))
 """Ridge penalties to choose from, by leaving one out."""
 
 _MIN_SHARED_WORDS = 50
-"""Words to fit the map on; a guess, below which it would be noise."""
+"""Minimum number of words to fit the map on; a guess."""
 _NUM_FOLDS = 10
 
 

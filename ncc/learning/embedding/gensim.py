@@ -1,4 +1,4 @@
-"""gensim's Word2Vec on pairs sampled from counts: the streaming trainer to compare the exact one with.
+"""gensim's Word2Vec on pairs sampled from counts: a streaming baseline for the exact trainer.
 
 Reference: Mikolov et al. 2013, "Distributed Representations of Words and Phrases" (negative sampling).
 """
@@ -54,7 +54,7 @@ def train_gensim(
 
     pairs = WeightedPairs.from_counts(center, context, count, len(words), config.subsample)
     stream = PairStream(pairs, words, config.num_pairs, config.seed)
-    # occurrences of each word in a stream of this length, by which gensim draws negatives
+    # expected occurrences of each word, from which gensim draws negatives
     seen = np.maximum(np.rint(2 * config.num_pairs * pairs.marginal), 1).astype(np.int64)
     options = {"vector_size": config.dim, "negative": _NUM_NEGATIVE, "workers": threads, "seed": config.seed}
     model = Word2Vec(sg=1, window=1, sample=0, min_count=1, **options)
@@ -65,7 +65,7 @@ def train_gensim(
     losses = []
     high, low = _LEARNING_RATES
     for epoch in range(config.epochs):
-        # the learning rate falls over all epochs, as it would in one call
+        # the learning rate decays over all epochs, as in a single call
         start, end = (high - (high - low) * done / config.epochs for done in (epoch, epoch + 1))
         model.train(stream, total_examples=config.num_pairs, epochs=1, start_alpha=start, end_alpha=end)
         vectors[rows], contexts[rows] = model.wv.vectors[keys], model.syn1neg[keys]

@@ -196,7 +196,7 @@ class _Model:
         self.config, self.device = config, device
         self._rank, self._world_size = rank_and_world()
         self._order = self._by_rank(np.arange(len(words)))
-        # the pairs whose contexts this rank holds, renumbered; centers keep their marginals
+        # pairs whose contexts are on this rank, renumbered; centers keep their marginals
         mine = pairs.context % self._world_size == self._rank
         context = pairs.context[mine] // np.int32(self._world_size)
         self._pairs = WeightedPairs(pairs.center[mine], context, pairs.weight[mine], pairs.marginal)
@@ -226,7 +226,7 @@ class _Model:
         return np.bincount(words % self._world_size, minlength=self._world_size).tolist()
 
     def _vectors(self, centers: Ints) -> torch.Tensor:
-        """(n, dim) vectors of words ordered by rank: sums of the words' own and their subwords' vectors."""
+        """(n, dim) vectors of words ordered by rank: each is the sum of its word vector and its subwords' vectors."""
         mine = centers[centers % self._world_size == self._rank]
         vectors = self.words[torch.from_numpy(mine // self._world_size)]
         if self.subwords is not None:
@@ -267,7 +267,7 @@ class _Model:
         """Add a tile's gradients, computed by hand so that only one matrix of logits is held; return its loss."""
         softmax = _Softmax.of(tile, u, self.contexts, self._world_size)
         last, *others = reversed(_parts(len(self.contexts)))
-        for part in (last, *others):  # the last part's exponentials are at hand, others are computed again
+        for part in (last, *others):  # the last part's exponentials are kept, others are recomputed
             exp_logits = softmax.exp_logits
             if part is not last:
                 exp_logits = (u @ self.contexts[part].T).sub_(softmax.max_logit).exp_()

@@ -1,4 +1,4 @@
-"""The vocabulary: forms of statements that have a row, and the row that any other statement backs off to.
+"""The vocabulary: forms of statements with a row, and the row to which any other statement backs off.
 
 Reference: Ben-Nun et al. 2018, section 4.1 (vocabulary); the back-off is ours.
 """
@@ -31,7 +31,7 @@ class Vocabulary:
     """Words, which are forms of statements at any `Backoff`; counts are (num_words,) int64."""
 
     words: tuple[str, ...]  # distinct; the last one is for unknown opcodes
-    counts: Ints  # statements of the corpus that look up the word; 0 for words that are only forms to back off to
+    counts: Ints  # statements of the corpus that look up the word; 0 for words used only as back-off forms
     _index: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,7 +50,7 @@ class Vocabulary:
         return text in self._index
 
     def find(self, text: str) -> tuple[int, Backoff]:
-        """Find the row of a statement, and the generalization that it took.
+        """Find the row of a statement, and its level of back-off.
 
         A statement that differs from a word only by the version of LLVM that wrote it is that word.
 
@@ -76,7 +76,7 @@ class Vocabulary:
     def _version_rows(self) -> dict[str, int]:
         """Words with inferred flags stripped → their rows."""
         lines = [word.replace("\n", " ") for word in self.words]
-        plain = strip_inferred_flags("\n".join(lines)).split("\n")  # at once, since there are many
+        plain = strip_inferred_flags("\n".join(lines)).split("\n")  # in one call, since there are many
         rows = [row for row, (line, form) in enumerate(zip(lines, plain, strict=True)) if line != form]
         return {plain[row]: row for row in sorted(rows, key=lambda row: (len(self.words[row]), self.words[row]))}
 
@@ -102,7 +102,7 @@ def build_vocabulary(statement_counts: Mapping[str, int], min_count: int = 100) 
         for form, count in pending.items():
             forms = generalize(example[form])[level:]
             if form in selected or count >= min_count or level == Backoff.OPCODE:
-                # its generalizations at once: the rarer ones must stop at the first word, as `find` does
+                # all its generalizations become words, since rarer statements must stop at the first word, as in `find`
                 selected.update({general: 0 for general in forms if general not in selected})
                 selected[form] += count
                 continue

@@ -1,1 +1,1 @@
-"""From the statements of a function or program to one vector: a linear encoder, which ships, and an LSTM."""
+"""Encoders from the statements of a function or program to one vector: a linear one, which ships, and an LSTM."""

@@ -1,4 +1,4 @@
-"""Sequences of different lengths as batches for the encoder, and as data for the training loop."""
+"""Batches of sequences of different lengths for the encoder and the training loop."""
 
 import math
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from ncc.learning.programs.table import ProgramTable
 _BATCH = 64
 
 _BUCKET_RATIO = 1.1
-"""Ratio of the longest to the shortest sequence of a bucket, which batches of like numbers of words are cut from."""
+"""Maximum ratio of sequence lengths in a bucket, from which batches of similar numbers of words are cut."""
 
 
 class SequenceBatch(NamedTuple):
-    """Sequences side by side, and samples that they belong to: the inputs of an `EncoderNetwork`."""
+    """Padded sequences and the samples that they belong to: inputs of an `EncoderNetwork`."""
 
     words: Tensor  # (batch, time) int64 rows of the vectors; entries after a sequence's end are ignored
     lengths: Tensor  # (batch,) int64, at least 1
@@ -37,13 +37,13 @@ class SequenceBatch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """Sequences of words, one after the other, with the literals of each word."""
+    """Concatenated sequences of words, with the literals of each word."""
 
     start: Ints  # (n + 1,) offsets of the n sequences
     word: NDArray[np.integer]  # row of the vectors of each word
     literal_start: Ints  # (num_words + 1,) offsets into `literal`
     literal: Ints  # bucket of each literal
-    max_length: int | None = None  # words of a sequence that are read, from its start; None for all
+    max_length: int | None = None  # words that are read from the start of a sequence; None for all
 
     @classmethod
     def of(cls, words: Sequence[NDArray[np.integer]]) -> Self:
@@ -53,7 +53,7 @@ class Sequences:
 
     @classmethod
     def joined(cls, parts: Sequence["Sequences"]) -> Self:
-        """The sequences of several, one after the other."""
+        """Concatenate sequences."""
         return cls(
             offsets(np.concatenate([np.diff(part.start) for part in parts])),
             np.concatenate([part.word for part in parts]),
@@ -67,7 +67,7 @@ class Sequences:
 
     @property
     def arrays(self) -> tuple[NDArray[np.integer], ...]:
-        """All that batches depend on, for hashes."""
+        """Everything that batches depend on, for hashes."""
         return np.array([self.max_length or 0]), self.start, self.word, self.literal_start, self.literal
 
     @cached_property
@@ -83,7 +83,7 @@ class Sequences:
         return np.unique(self.word[words]), np.unique(self.literal[literals])
 
     def batch(self, rows: Ints, auxiliary: Floats32 | None = None, owner: Ints | None = None) -> SequenceBatch:
-        """Some sequences side by side; without an owner each is a sample, without auxiliary numbers there are none."""
+        """Pad some sequences to a batch; by default each is one sample without auxiliary numbers."""
         lengths = self.lengths[rows]
         time = np.arange(lengths.max())
         inside = time < lengths[:, None]
@@ -106,7 +106,7 @@ def encode_programs(table: ProgramTable, embedding: Embedding, buckets: int, row
 
 
 class SequenceData:
-    """Samples as training data: sequences in batches of about the same length, those that samples share but once.
+    """Samples as training data, in batches of similar length; a sequence that samples share is in a batch once.
 
     A sample's sequence can have variants (a program at several optimization levels): each epoch draws one of them.
     """
@@ -146,7 +146,7 @@ class SequenceData:
             batches = self._cut_by_words(batch_size, rng)
         else:
             batches = self._cut_in_order(batch_size, np.asarray(rng.normal(0, self._noise, num)))
-        if len(batches) > 1 and min(map(len, batches)) == 1:  # batch normalization can't do with one
+        if len(batches) > 1 and min(map(len, batches)) == 1:  # batch normalization needs two samples
             batches[-2:] = [np.concatenate(batches[-2:])]
         return [batches[i] for i in rng.permutation(len(batches))]
 
@@ -162,7 +162,7 @@ class SequenceData:
         return np.array_split(order, -(-len(order) // batch_size))
 
     def _cut_by_words(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
-        """As many batches of about as many words, each from one bucket of lengths, reshuffled.
+        """The same number of batches with similar numbers of words, each from one bucket of lengths, reshuffled.
 
         Buckets of less than a batch join the next longer one; a batch has two samples at least.
         """
@@ -178,7 +178,7 @@ class SequenceData:
             if done > before and end - start > 1:
                 batches += np.array_split(order[start:end], min(done - before, (end - start) // 2))
                 start, before = end, done
-        return [*batches[:-1], np.concatenate([*batches[-1:], order[start:]])]  # the rest is less than half a batch
+        return [*batches[:-1], np.concatenate([*batches[-1:], order[start:]])]  # the remainder is under half a batch
 
     def sparse_rows(self, samples: Ints) -> dict[str, Ints]:
         """Rows of an `EncoderNetwork`'s tables that some samples read."""
@@ -186,7 +186,7 @@ class SequenceData:
         return {"encoder.vectors": words, "encoder.literals.weight": literals}
 
     def batch(self, samples: Ints, _rng: np.random.Generator | None = None) -> tuple[SequenceBatch, Tensor]:
-        """The network's inputs for some samples, and what it should say."""
+        """The network's inputs and targets for some samples."""
         owners, owner = np.unique(self._owner[samples], return_inverse=True)
         inputs = self._sequences.batch(self._drawn[owners], self._auxiliary[samples], owner)
         return inputs, self._target[torch.from_numpy(samples)]

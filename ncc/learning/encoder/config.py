@@ -18,7 +18,7 @@ class EncoderConfig:
     hidden: int = 200  # units of each direction of each layer
     layers: int = 2
     bidirectional: bool = False
-    pooling: tuple[Pooling, ...] = ("last",)  # of the states over time, concatenated
+    pooling: tuple[Pooling, ...] = ("last",)  # of states over time, concatenated
     pool_inputs: bool = False  # mean and maximum of the first layer's inputs in front
     buckets: int = 0  # rows of the table that literals are hashed into; 0 reads no literals
     dropout: float = 0.0  # fraction of features dropped in training, between layers
@@ -42,7 +42,7 @@ class EncoderConfig:
         return self.hidden * (2 if self.bidirectional else 1)
 
     def vector_size(self, dim: int) -> int:
-        """Number of dimensions of what is made of a sequence of vectors of `dim` dimensions."""
+        """Number of dimensions of the vector of a sequence of `dim`-dimensional vectors."""
         return len(self.pooling) * self.num_states + (2 * dim if self.pool_inputs else 0)
 
 

@@ -1,4 +1,4 @@
-"""Trains the LSTM encoder contrastively: sequences of one label near each other, others in the batch far.
+"""Trains the LSTM encoder contrastively: sequences with one label get close, others in the batch far apart.
 
 A label is a function, whose sequences are its builds, or a class of programs; a batch has some of both. Under torchrun
 every rank sees the whole batch's vectors, so that many ranks have the loss and the gradient of one.
@@ -89,7 +89,7 @@ class _Network(nn.Module):
 
 
 class _GatherRows(torch.autograd.Function):
-    """Rows of all ranks, one rank's after the other's; a row's gradient is the sum over all ranks."""
+    """Concatenated rows of all ranks; a row's gradient is the sum over all ranks."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, sizes: list[int]) -> Tensor:
@@ -104,9 +104,9 @@ class _GatherRows(torch.autograd.Function):
 
 
 def contrastive_loss(vectors: Tensor, label: Tensor) -> Tensor:
-    """Mean over this rank's (n, dim) vectors of how unlike the others of their (n,) label they are, on all ranks.
+    """Mean contrastive loss of this rank's (n, dim) vectors with their (n,) labels against the vectors of all ranks.
 
-    A vector whose label no other has counts 0.
+    A vector with a unique label counts 0.
     """
     start, all_vectors, all_labels = 0, vectors, label
     rank, world_size = rank_and_world()
@@ -134,7 +134,7 @@ def fit_contrastive(
     checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> LSTMEncoder:
-    """Train an LSTM encoder; on a CPU the same for the same data and seed, stopped in between or not."""
+    """Train an LSTM encoder; on a CPU the result depends only on data and seed, also if interrupted."""
     world_size = rank_and_world()[1]
     training = training.for_ranks(world_size)
     if training.batch_size < 2 * world_size:

@@ -1,7 +1,7 @@
-"""The encoder of functions and modules: patterns of code to a vector that is near those of similar code.
+"""The linear encoder of functions and modules: from code patterns to a vector close to those of similar code.
 
-The first dimensions tell classes of programs apart, the others functions from each other. Code of classes that were
-not there in training crowds around those that it resembles, so what it shares with these is taken off.
+The first dimensions separate classes of programs, the others separate functions. Code of unseen classes clusters
+around the known classes that it resembles, so the part that it shares with these is subtracted.
 
 References: Fisher 1936 and Rao 1948 (linear discriminants); Hatch et al. 2006 (within-class covariance normalization,
 which carries over to new classes); Hara et al. 2015 (localised centering, against hubs: here around the known classes).
@@ -42,9 +42,9 @@ class LinearEncoder(Shareable):
     scale: Floats32  # (m,) factor of a pattern's weights
     center: Floats32  # (dim,), subtracted
     anchors: Floats32  # (k, num_classes) positions of length 1 of the known classes in the first dimensions
-    num_classes: Annotated[int, Meta(ge=0)]  # the first dimensions, which tell classes of programs apart
-    common_component_weight: Fraction  # of the mean of the nearest anchors, which is taken off
-    sharpness: Annotated[float, Meta(ge=0, le=60)]  # an anchor counts exp(sharpness · cosine) in that mean
+    num_classes: Annotated[int, Meta(ge=0)]  # the first dimensions, which separate classes of programs
+    common_component_weight: Fraction  # factor of the mean of the nearest anchors, which is subtracted
+    sharpness: Annotated[float, Meta(ge=0, le=60)]  # an anchor's weight in that mean is exp(sharpness · cosine)
     level_norms: dict[Level, Fraction]  # length of the first dimensions' part of a vector; the whole has length 1
     card: dict[str, Any] = field(default_factory=dict)
 
@@ -66,12 +66,12 @@ class LinearEncoder(Shareable):
 
     @property
     def dim(self) -> int:
-        """Number of dimensions of the vectors that it makes."""
+        """Number of dimensions of its vectors."""
         return len(self.center)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short hash of all that vectors depend on."""
+        """A short hash of everything that vectors depend on."""
         norms = sorted(self.level_norms.items())
         settings = self.num_classes, self.common_component_weight, self.sharpness, norms
         arrays = self.pattern_ids, self.idf, self.weights, self.scale, self.center, self.anchors
@@ -82,7 +82,7 @@ class LinearEncoder(Shareable):
         return self.encode(count_patterns(module, bag), level)
 
     def encode(self, counts: PatternCounts, level: Level) -> Floats32:
-        """Vectors of bags of patterns, (n, dim) float32 of length 1; 0 if it knows none of a bag's patterns."""
+        """Vectors of bags of patterns, (n, dim) float32 of length 1; 0 for bags without known patterns."""
         start, column, value = pattern_values(counts, self.pattern_ids, self.idf)
         value *= self.scale[column]
         vectors = np.zeros((len(start) - 1, self.dim), np.float32)
@@ -100,7 +100,7 @@ class LinearEncoder(Shareable):
         if not len(self.anchors) or not self.common_component_weight:
             return positions
         apart = positions.copy()
-        for row in np.flatnonzero(positions.any(axis=1)).tolist():  # alone: a vector's bits depend on no other bag
+        for row in np.flatnonzero(positions.any(axis=1)).tolist():  # separately: bits don't depend on other bags
             near = np.exp(self.sharpness * (self.anchors @ positions[row]))
             apart[row] -= self.common_component_weight * (near / near.sum() @ self.anchors)
         return apart

@@ -22,7 +22,7 @@ from ncc.learning.encoder.config import EncoderTraining
 from ncc.learning.encoder.linear import Level, LinearEncoder, pattern_values
 from ncc.learning.encoder.patterns import BITS, PatternCounts
 
-# Chosen on classes 1 to 80 of POJ-104, some of them held out in turn; what is measured, 81 to 104, was not looked at.
+# Chosen by cross-validation on classes 1 to 80 of POJ-104; the test classes 81 to 104 were not used.
 _MAX_DOCUMENT_FREQUENCY = 0.9
 _RIDGE_PENALTY = 8.0
 _MAX_GRADIENT_STEPS, _RIDGE_TOLERANCE = 40, 3e-3
@@ -44,7 +44,7 @@ class LabelledPatterns:
 
     @classmethod
     def joined(cls, parts: Iterable[tuple[PatternCounts, list[int]]]) -> Self:
-        """All bags, one after the other."""
+        """All bags, concatenated."""
         bags = list(parts)
         labels = [label for _, part in bags for label in part]
         return cls(PatternCounts.joined([counts for counts, _ in bags]), np.array(labels, np.int64))
@@ -52,7 +52,7 @@ class LabelledPatterns:
 
 @dataclass(frozen=True, eq=False)
 class _FunctionPart:
-    """The part of an encoder that builds of functions decide on: (m,) patterns, (m, k) weights, (k,) center."""
+    """The part of an encoder that is fitted to builds of functions: (m,) patterns, (m, k) weights, (k,) center."""
 
     pattern_ids: NDArray[np.uint32]
     idf: Floats32
@@ -69,7 +69,7 @@ def fit_encoder(
     card: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> LinearEncoder:
-    """Fit an encoder, the same for the same data and seed."""
+    """Fit an encoder; the result depends only on data and seed."""
     classes = len(np.unique(programs.label))
     if classes < 2:
         raise InputError("expected programs of at least two classes")
@@ -109,7 +109,7 @@ def fit_encoder(
 
 
 def _part_of(encoder: LinearEncoder, programs: PatternCounts, min_df: int) -> _FunctionPart:
-    """An encoder's part, its rounded weights unchanged, with weights of 0 for patterns of kinds that it lacks."""
+    """The function part of an encoder with unchanged weights, and 0 for kinds of patterns that it lacks."""
     first = encoder.num_classes
     pattern_ids, idf = _frequent_patterns([programs], min_df)
     more = ~np.isin(pattern_ids >> BITS, encoder.pattern_ids >> BITS)
@@ -150,7 +150,7 @@ def _fit_functions(
 
 
 def _frequent_patterns(counts: Sequence[PatternCounts], min_df: int) -> tuple[NDArray[np.uint32], Floats32]:
-    """Patterns that are in enough bags, and not in nearly all, and the logarithm of how rare each is."""
+    """Patterns in enough bags, but not in nearly all, and their inverse document frequency (log)."""
     num_bags = sum(len(bags.start) - 1 for bags in counts)
     pattern_ids, frequency = np.unique(np.concatenate([bags.key for bags in counts]), return_counts=True)
     mask = (frequency >= min_df) & (frequency <= _MAX_DOCUMENT_FREQUENCY * num_bags)
@@ -164,7 +164,7 @@ def _rows(counts: PatternCounts, pattern_ids: NDArray[np.uint32], idf: Floats32)
 
 
 def _class_directions(rows: csr_array, label: Ints) -> Floats32:
-    """(m, num_classes - 1) directions that tell classes apart: of ridge regression, whitened within the classes."""
+    """(m, num_classes - 1) discriminant directions by ridge regression, whitened within the classes."""
     indicator = (label[:, None] == np.unique(label)).astype(np.float32)
     ridge = Ridge(_RIDGE_PENALTY, solver="sparse_cg", max_iter=_MAX_GRADIENT_STEPS, tol=_RIDGE_TOLERANCE)
     outputs = ridge.fit(rows, indicator).predict(rows).astype(np.float64)
@@ -183,7 +183,7 @@ def _class_means(values: Floats, label: Ints) -> tuple[Floats, Ints]:
 
 
 def _whitening(values: Floats, label: Ints, shrinkage: float) -> Floats:
-    """The map under which values vary equally in all directions within their classes."""
+    """The linear map under which values have equal variance in all directions within their classes."""
     means, index = _class_means(values, label)
     within = values - means[index]
     variance, turn = np.linalg.eigh(shrunk_covariance(within.T @ within / len(values), shrinkage))

@@ -1,6 +1,6 @@
 """The trainable LSTM in torch: statement vectors and literals → LSTM layers → pooling → vector → a head.
 
-Of the models that ship, the classifier is one; it answers by `ncc.learning.encoder.network_numpy`.
+The shipped classifier is such a network; it answers with `ncc.learning.encoder.network_numpy`.
 
 References: Ben-Nun et al. 2018, section 5 (two LSTM layers, batch normalization, Dense(32), Dense(n)); attention as in
 Lin et al. 2017 ("A structured self-attentive sentence embedding"), with one query; chrono initialization: Tallec and
@@ -96,15 +96,15 @@ class EncoderNetwork(nn.Module):
         return outputs
 
     def to_arrays(self) -> dict[str, Floats32]:
-        """All that was learned, as float32 arrays by the names that files and the network in NumPy have for it."""
+        """Everything that was learned, as float32 arrays by their names in files and in the NumPy network."""
         return {
             name.split(".", 1)[1]: tensor.detach().cpu().numpy().astype(np.float32)
             for name, tensor in self.state_dict().items()
-            if tensor.is_floating_point()  # batch normalization counts its batches
+            if tensor.is_floating_point()  # the batch counter of batch normalization
         }
 
     def load_arrays(self, arrays: Mapping[str, Floats32]) -> None:
-        """Take over the weights that `to_arrays` gave."""
+        """Load weights from `to_arrays`."""
         for name, tensor in self.state_dict().items():
             if tensor.is_floating_point():
                 tensor.copy_(torch.tensor(arrays[name.split(".", 1)[1]]))
@@ -180,7 +180,7 @@ def pool_over_time(
             return (features * inside[:, :, None]).sum(dim=1) / inside.sum(dim=1, keepdim=True)
         if kind == "max":
             return features.masked_fill(~inside[:, :, None], -torch.inf).amax(dim=1)
-        if kind == "last":  # the other direction ends where the sequence begins
+        if kind == "last":  # the reverse direction ends at the start of the sequence
             last = features[torch.arange(len(features), device=features.device), lengths - 1, :hidden]
             return torch.cat([last, features[:, 0, hidden:]], dim=1)
         assert encoder.query is not None

@@ -24,7 +24,7 @@ MaxLength = Annotated[int, Meta(ge=1, le=1 << 20)]
 _EPSILON = 1e-5
 
 MAX_LENGTH = 768
-"""Statements of a program that a network reads."""
+"""Maximum number of a program's statements that a network reads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class NumpyEncoder:
 
     def __post_init__(self) -> None:
         config, dim = self.config, self.dim
-        if config.layers > len(self.tensors):  # before a shape is worked out for every layer
+        if config.layers > len(self.tensors):  # before shapes of all layers are computed
             raise InputError(f"an encoder of {config.layers} layers")
         gates, states = 4 * config.hidden, config.num_states
         shapes: Shapes = {"literals.weight": (config.buckets, dim)} if config.buckets else {}
@@ -52,7 +52,7 @@ class NumpyEncoder:
 
     @property
     def dim(self) -> int:
-        """Number of dimensions of the vectors that it reads."""
+        """Number of dimensions of its input vectors."""
         return int(self.tensors["ahead.0.weight_ih_l0"].shape[1])
 
     @property
@@ -136,7 +136,7 @@ class NumpyHead:
 
     @property
     def num_auxiliary(self) -> int:
-        """Numbers that it takes beside the encoder's vector."""
+        """Number of auxiliary inputs beside the encoder's vector."""
         return int(self.tensors["dense.weight"].shape[1]) - self.vector_size
 
     @property
@@ -144,7 +144,7 @@ class NumpyHead:
         return "norm.running_mean" in self.tensors
 
     def outputs(self, vector: Floats32, auxiliary: Floats32 | None = None) -> Floats32:
-        """(samples, num_outputs) for a (vector_size,) vector and (samples, num_auxiliary) numbers, if it takes any."""
+        """(samples, num_outputs) for a (vector_size,) vector and (samples, num_auxiliary) auxiliary numbers, if any."""
         t = self.tensors
         features = vector[None, :]
         if auxiliary is not None:
@@ -172,7 +172,7 @@ class NumpyNetwork:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats32], config: EncoderConfig) -> Self:
-        """Take what ``EncoderNetwork.to_arrays`` gave."""
+        """Make the network from the arrays of ``EncoderNetwork.to_arrays``."""
         head = {name: array for name, array in arrays.items() if name.startswith(("norm.", "dense.", "output."))}
         rest = {name: array for name, array in arrays.items() if name not in head and name != "vectors"}
         encoder = NumpyEncoder(rest, config)
@@ -180,7 +180,7 @@ class NumpyNetwork:
 
 
 def distinct_sequences(sequences: Sequence[NDArray[Any]]) -> tuple[list[NDArray[Any]], Ints]:
-    """The distinct ones among some sequences, in order of appearance, and the index of each one's equal, (n,)."""
+    """Distinct sequences in order of appearance, and the (n,) index of each sequence among them."""
     distinct = {sequence.tobytes(): sequence for sequence in sequences}
     index = {key: i for i, key in enumerate(distinct)}
     return list(distinct.values()), np.array([index[sequence.tobytes()] for sequence in sequences], np.int64)
@@ -199,7 +199,7 @@ class Ensemble:
             raise InputError(f"networks of sizes {sizes or 'none'}; expected the same of each")
 
     def rescaled(self, mean: Floats32, scale: Floats32) -> Self:
-        """The same networks with `mean` + `scale` × their outputs, (num_outputs,) float32 each."""
+        """The same networks with outputs scaled to `mean` + `scale` × outputs, (num_outputs,) float32 each."""
         members = []
         for member in self.members:
             weight, bias = (member.head.tensors[f"output.{name}"] for name in ("weight", "bias"))
@@ -217,19 +217,19 @@ class Ensemble:
         return np.stack([member.encoder.encode(vectors) for member in self.members])
 
     def outputs(self, encoded: Floats32, auxiliary: Floats32 | None = None) -> Floats32:
-        """The members' outputs for what `encode` gave: (members, samples, num_outputs) float32."""
+        """The members' outputs for vectors from `encode`: (members, samples, num_outputs) float32."""
         pairs = zip(self.members, encoded, strict=True)
         return np.stack([member.head.outputs(vector, auxiliary) for member, vector in pairs])
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramNetwork:
-    """A trained network on programs, with vectors of the statements that those of the training set used."""
+    """A trained network on programs, with vectors of the statements in the training set."""
 
     network: NumpyNetwork
     vectors: Floats32  # (rows, dim)
     row: Ints32  # (num_words,) row of `vectors` for each word of the embedding: its own, or the nearest word's
-    max_length: MaxLength = MAX_LENGTH  # statements of a program that are read
+    max_length: MaxLength = MAX_LENGTH  # maximum number of a program's statements that are read
 
     def __post_init__(self) -> None:
         if self.vectors.shape[1:] != (self.network.encoder.dim,) or not self.vectors.size:
@@ -249,14 +249,14 @@ class ProgramNetwork:
 
 @dataclass(frozen=True, eq=False)
 class LSTMEncoder(Shareable):
-    """An encoder trained by contrast, answering in NumPy."""
+    """A contrastively trained encoder in NumPy."""
 
     _noun = "encoder"
 
     vectors: Annotated[Floats32, Stored("f2")]  # (num_words, statement_dim) of an embedding, as they were trained
     encoder: NumpyEncoder
     projection: Floats32  # (dim, encoder.vector_size), the last layer
-    max_length: MaxLength  # statements that it reads, from the start
+    max_length: MaxLength  # maximum number of statements that it reads, from the start
     embedding_id: str
     card: dict[str, Any] = field(default_factory=dict)
 
@@ -274,7 +274,7 @@ class LSTMEncoder(Shareable):
     def fingerprint(self) -> str:
         """A short hash of all weights."""
         tensors = [tensor for _, tensor in sorted(self.encoder.tensors.items())]
-        halves = self.vectors.astype(np.float16)  # as they are kept
+        halves = self.vectors.astype(np.float16)  # as stored
         return fingerprint((self.encoder.config, self.max_length), halves, self.projection, *tensors)
 
     @property
@@ -295,7 +295,7 @@ LSTM_FORMAT: ModelFormat[LSTMEncoder] = ModelFormat("LSTM encoder", 3, LSTMEncod
 
 
 def _check_shapes(tensors: Mapping[str, Floats32], shapes: Shapes) -> None:
-    """Name what is missing, left over or of a wrong shape."""
+    """Describe missing, unexpected and misshaped arrays."""
     names = shapes.keys() | tensors.keys()
     wrong = sorted(n for n in names if n not in shapes or n not in tensors or tensors[n].shape != shapes[n])
     if wrong:

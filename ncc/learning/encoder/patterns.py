@@ -1,9 +1,9 @@
 """Patterns of code: hashes of a function's statements, value flow and loops.
 
-A pattern is a small piece of a function that compilers and authors leave recognisable, one of `KINDS`: a hash of 20
-bits, so that a bag of patterns is a row of a sparse matrix that needs no vocabulary.
+A pattern is a small piece of a function, one of `KINDS`, that survives different compilers and authors. It is a hash
+of 20 bits, so that a bag of patterns is a row of a sparse matrix and needs no vocabulary.
 
-References: Shervashidze et al. 2011 (Weisfeiler-Lehman graph kernels), whose first round the flow of values is;
+References: Shervashidze et al. 2011 (Weisfeiler-Lehman graph kernels; the flow of values is their first round);
 Weinberger et al. 2009 (hashed features).
 """
 
@@ -26,7 +26,7 @@ _SHIFTS = (np.uint64(29), np.uint64(32))
 
 
 def hash_combine(first: NDArray[np.uint64], second: NDArray[np.uint64] | np.uint64) -> NDArray[np.uint64]:
-    """Two numbers as one, their bits well mixed; overflow is meant. Files that ship depend on it."""
+    """Combine two numbers into one hash; overflow is intended. Shipped files depend on it."""
     with np.errstate(over="ignore"):
         mixed: NDArray[Any] = first * _FACTORS[0] ^ (second + _FACTORS[0])
         mixed ^= mixed >> _SHIFTS[0]
@@ -40,7 +40,7 @@ KINDS = (
     "statement", "pair", "literal", "spelled", "inputs", "users", "flow", "depth", "block", "deep literal", "calls",
     "amount",
 )  # fmt: skip
-"""What a pattern can be of; a key is a kind's number, then `BITS` bits of hash."""
+"""Kinds of patterns; a key is the number of a kind, followed by `BITS` bits of hash."""
 
 _MAX_DEPTH = 4
 _FLAGS = re.compile(
@@ -64,11 +64,11 @@ Uint64Array = NDArray[np.uint64]
 
 
 class PatternCounts(NamedTuple):
-    """Bags of patterns, one after the other."""
+    """Concatenated bags of patterns."""
 
     start: Ints  # (n + 1,) offsets of the n bags
     key: NDArray[np.uint32]  # patterns of each, ascending
-    times: Ints32  # how often each occurs
+    times: Ints32  # occurrences of each
 
     @classmethod
     def joined(cls, parts: Sequence["PatternCounts"]) -> "PatternCounts":
@@ -79,7 +79,7 @@ class PatternCounts(NamedTuple):
 
 
 def count_patterns(module: Module, bag: Ints) -> PatternCounts:
-    """Count the patterns of a module's functions, by the (num_functions,) bag that each one's go into, -1 for none."""
+    """Count the patterns of a module's functions in bags, by the (num_functions,) bag of each function, -1 for none."""
     num_bags = int(bag.max(initial=-1)) + 1
     statement_bag = bag[module.statement_function]
     rows = np.flatnonzero(statement_bag >= 0)
@@ -95,14 +95,14 @@ def count_patterns(module: Module, bag: Ints) -> PatternCounts:
 
 
 def bags_of(module: Module, functions: Sequence[int] | Ints) -> Ints:
-    """(num_functions,) bags for `count_patterns`: each of some functions alone, in their order."""
+    """(num_functions,) bags for `count_patterns`: one bag for each of some functions, in their order."""
     bag = np.full(module.num_functions, -1, np.int64)
     bag[functions] = np.arange(len(functions))
     return bag
 
 
 def _patterns(module: Module, rows: Ints, bag: Ints) -> list[tuple[Ints, Uint64Array]]:
-    """For each of `KINDS` the statements that its patterns belong to, and the patterns as 64 bits."""
+    """For each of `KINDS`, the statements of its patterns, and the patterns as 64 bits."""
     function = module.statement_function
     whole, short = (
         np.array([_text_hashes(text) for text in module.texts], np.uint64).reshape(-1, 2).T[:, module.text_id]
@@ -140,7 +140,7 @@ def _patterns(module: Module, rows: Ints, bag: Ints) -> list[tuple[Ints, Uint64A
 
 
 def _amounts(rows: Ints, bag: Ints, operation: Uint64Array) -> tuple[Ints, Uint64Array]:
-    """For each operation in a bag one of the bag's statements, and the operation with the order of its number."""
+    """For each operation in a bag, one of the bag's statements, and the operation with the magnitude of its count."""
     statement = np.zeros(int(bag.max(initial=-1)) + 1, np.int64)
     statement[bag[rows]] = rows
     found, count = np.unique(bag[rows].astype(np.uint64) << _BITS_OF_TEXT | operation[rows], return_counts=True)
@@ -149,7 +149,7 @@ def _amounts(rows: Ints, bag: Ints, operation: Uint64Array) -> tuple[Ints, Uint6
 
 
 def _value_flow(module: Module) -> tuple[Ints32, Ints32, Uint64Array]:
-    """Uses of values: who uses, who makes it, as which operand (where their order says nothing, all the first)."""
+    """Uses of values: user, definition, and operand index (0 for all operands of commutative operations)."""
     known = np.flatnonzero(module.operand_definition >= 0)
     user = module.operand_statement[known]
     place = (known - module.operand_start[user]).astype(np.uint64)
@@ -158,7 +158,7 @@ def _value_flow(module: Module) -> tuple[Ints32, Ints32, Uint64Array]:
 
 
 def _loop_depth(module: Module) -> Ints:
-    """(num_blocks,) int64 loops around each block, at most `_MAX_DEPTH`, by the order in which blocks are laid out.
+    """(num_blocks,) int64 loop depth of each block, at most `_MAX_DEPTH`, from the layout order of blocks.
 
     A branch back to an earlier block makes a loop of all blocks from there to the branch.
     """
@@ -175,7 +175,7 @@ def _loop_depth(module: Module) -> Ints:
 
 
 def _sum_at(size: int, where: NDArray[np.integer], values: Uint64Array) -> Uint64Array:
-    """Sum values for each place, whatever their order; overflow is meant."""
+    """Sum values by index, independent of their order; overflow is intended."""
     sums = np.zeros(size, np.uint64)
     np.add.at(sums, where, values)
     return sums
@@ -189,7 +189,7 @@ def _text_hashes(text: str) -> tuple[int, ...]:
 
 
 def _operation(plain: str) -> str:
-    """A statement's operation: a comparison with its predicate, a call with its callee, another with its first type."""
+    """A statement's operation: a comparison's predicate, a call's callee, else the opcode with its first type."""
     if comparison := _COMPARISON.search(plain):
         return comparison[0]
     right = plain.split(" = ", 1)[-1]

@@ -1,4 +1,4 @@
-"""From a module's statements to a vector for each function or for the whole module: the choices of ``--pooling``.
+"""Pooling of a module's statements to a vector per function or for the whole module, by ``--pooling``.
 
 Vectors of different poolers can't be compared, so each has an `id`.
 """
@@ -22,7 +22,7 @@ from ncc.learning.programs.table import own_functions, statement_literals
 from ncc.system.files.hub import resolve
 
 AnyEncoder = LinearEncoder | LSTMEncoder | str | os.PathLike[str]
-"""An encoder, or the folder that it is in."""
+"""An encoder, or its folder."""
 
 Functions = Sequence[int] | None
 
@@ -51,7 +51,7 @@ def load_encoder(folder: AnyEncoder | None = None) -> LinearEncoder | LSTMEncode
 
 @dataclass(frozen=True, eq=False)
 class Pooler:
-    """Makes vectors of functions and modules: means over statements, or what an encoder makes of the code."""
+    """Makes vectors of functions and modules: means over statements, or an encoder's vectors."""
 
     embedding: Embedding
     encoder: LinearEncoder | LSTMEncoder | None = None
@@ -70,17 +70,17 @@ class Pooler:
 
     @property
     def abstraction(self) -> Abstraction:
-        """How modules have to be read."""
+        """How modules must be read."""
         return self.embedding.abstraction
 
     @property
     def dim(self) -> int:
-        """Number of dimensions of the vectors that it makes."""
+        """Number of dimensions of its vectors."""
         return (self.encoder or self.embedding).dim
 
     @property
     def id(self) -> str:
-        """Its kind and a short hash of its model; vectors of another id are not vectors of its space."""
+        """Its kind and a short hash of its model; vectors with different ids can't be compared."""
         kind = "lstm" if isinstance(self.encoder, LSTMEncoder) else self.name
         return f"{kind}-{(self.encoder or self.embedding).fingerprint}"
 
@@ -103,8 +103,8 @@ class Pooler:
     def _encoded(self, encoder: LinearEncoder, module: Module, functions: Sequence[int] | None) -> Floats32:
         """Vectors of patterns, of a whole module without the C++ library's functions.
 
-        Functions that were compiled without optimization are optimized first, and those of an older LLVM rewritten as
-        today's writes them, if it can read them.
+        Functions that were compiled without optimization are optimized first, and IR of an older LLVM is upgraded if
+        the current LLVM can read it.
         """
         optimized = optimize_if_needed(module, self.abstraction)
         if functions is None:
@@ -138,7 +138,7 @@ def load_pooler(
     embedding: AnyEmbedding | None = None,
     encoder: AnyEncoder | None = None,
 ) -> Pooler:
-    """Make a pooler by its name."""
+    """Make a pooler by name."""
     if isinstance(pooling, Pooler):
         if embedding is not None and load_embedding(embedding).fingerprint != pooling.embedding.fingerprint:
             raise InputError("the pooler has another embedding than the one passed")

@@ -63,7 +63,7 @@ class TrainingCode:
                 yield module, label
 
     def builds(self) -> Iterator[tuple[Module, list[int], list[int]]]:
-        """Modules of builds of files, each with its author's functions, and the labels that they have in all builds."""
+        """Modules of builds of files, each with its author's functions and their labels, equal in all builds."""
         assert self.recipe
         work = find_files(self.recipe)
         num_levels: Counter[str] = Counter()
@@ -106,7 +106,7 @@ class TrainingCode:
 def train_linear(
     output: Path, code: TrainingCode, known: LinearEncoder | None, config: EncoderTraining, card: dict[str, Any] | None
 ) -> LinearEncoder:
-    """Train in one process; the part for functions is taken over from a known encoder, if there is one."""
+    """Train in one process; the function part is reused from another encoder, if given."""
     of_programs = LabelledPatterns.joined(
         (count_patterns(module, own_functions(module)), [label]) for module, label in code.programs()
     )
@@ -121,7 +121,7 @@ def train_linear(
 def train_lstm(
     output: Path, code: TrainingCode, embedding: Embedding, training: EncoderTraining, device: str, card: dict[str, Any]
 ) -> LSTMEncoder:
-    """Train on all ranks; the first one compiles, and the others read what it has compiled."""
+    """Train on all ranks; the first one compiles, the others read its cache."""
     from ncc.learning.encoder.batches import encode_programs  # these load torch
     from ncc.learning.encoder.contrastive import fit_contrastive
 

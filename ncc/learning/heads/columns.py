@@ -1,4 +1,4 @@
-"""Columns of numbers that models read: standardized as in training, and distances between their rows."""
+"""Feature columns of models: standardization as in training, and distances between rows."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ncc.arrays import Floats
 
 
 def standardize(columns: Floats, mean: Floats, scale: Floats, limit: float) -> Floats:
-    """Columns in units of their scale in training, within limits so that no line leads out of range; 0 if constant."""
+    """Columns in units of their scale in training, clipped so that linear models stay in range; 0 if constant."""
     return np.clip((columns - mean) / np.where(scale > 0, scale, np.inf), -limit, limit)
 
 

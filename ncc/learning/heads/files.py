@@ -1,18 +1,18 @@
-"""Files of any model: arrays in STEM.safetensors, everything else in STEM.json, as its dataclasses declare.
+"""Files of any model: arrays in STEM.safetensors, everything else in STEM.json, as declared by its dataclasses.
 
-A field that is an array, or a dict of arrays by name, is stored under its dotted path. `Stored` says how::
+A field that is an array, or a dict of arrays by name, is stored under its dotted path, as its `Stored` specifies::
 
     code: Annotated[Floats, Stored("f2", bound=1e6)]
 
-A field that is a dataclass, a union of dataclasses or a tuple of either is taken apart likewise; its own `Stored` goes
-for all arrays in it of the same kind that have none. Every other field is a value of the card, with its range in
-msgspec's ``Meta``::
+Fields of a dataclass, a union of dataclasses or a tuple of either are stored in the same way; a `Stored` of the field
+applies to all arrays in it of the same kind without one. Every other field is a value of the card, with its range
+in msgspec's ``Meta``::
 
     familiar: Annotated[float, Meta(gt=0, le=1e6)]
     classes: Annotated[tuple[str, ...], DISTINCT]
 
 A file has exactly the declared arrays, in the shapes that its card lists, and every number is finite and within its
-bound. Whatever depends on several fields is for ``__post_init__`` to refuse by an `InputError` or ValueError.
+bound. Constraints between fields are checked by ``__post_init__``, which raises `InputError` or ValueError.
 """
 
 import hashlib
@@ -34,12 +34,12 @@ from ncc.system.files.models import read_model, write_model
 H = TypeVar("H")
 
 DISTINCT = "distinct"
-"""Annotates a tuple of which no item stands twice."""
+"""Annotates a tuple of distinct items."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """How an array is stored: its type in the file (default that in memory), and the largest size of its numbers."""
+    """How an array is stored: its type in the file (default: as in memory), and the maximum magnitude of numbers."""
 
     dtype: str | None = None
     bound: float = 1e9
@@ -57,7 +57,7 @@ class ModelFormat(Generic[H]):
     title: str  # noun of messages, such as "GPU head"
     version: int
     kind: Any  # a dataclass, or a union of them
-    command: str  # that makes such a model
+    command: str  # to make such a model
     stem: str = "head"  # name of the files
 
     def save(self, model: H, folder: str | os.PathLike[str]) -> None:
@@ -104,7 +104,7 @@ def _load_shipped(files: ModelFormat[Any], folder: Path) -> Any:
 
 
 def _split(value: Any, hint: Any, path: str, stored: Stored, tensors: dict[str, NDArray[Any]]) -> Any:
-    """Put the arrays of a value into ``tensors``; return the rest, the card's part."""
+    """Add the arrays of a value to ``tensors``; return its other fields, a part of the card."""
     hint, stored = _declared(hint, stored)
     if _array(hint):
         arrays = (
@@ -128,7 +128,7 @@ def _rounded(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
 
 
 def _join(hint: Any, card: Any, path: str, stored: Stored, tensors: dict[str, NDArray[Any]]) -> Any:
-    """Make a value of its card's part and of the arrays below ``path``, which are taken out of ``tensors``."""
+    """Make a value from its part of the card and the arrays below ``path``, which are removed from ``tensors``."""
     whole, (hint, stored) = hint, _declared(hint, stored)
     if array := _array(hint):
         names = [path] if array is hint else [name for name in tensors if name.startswith(f"{path}.")]
@@ -170,7 +170,7 @@ def _fields(kind: Any) -> dict[str, Any]:
 
 
 def _declared(hint: Any, stored: Stored) -> tuple[Any, Stored]:
-    """Strip an annotation; return its `Stored`, or else the given one."""
+    """Strip an annotation; return its `Stored`, or the default."""
     if get_origin(hint) is not Annotated:
         return hint, stored
     return get_args(hint)[0], next((each for each in hint.__metadata__ if isinstance(each, Stored)), stored)
@@ -184,7 +184,7 @@ def _array(hint: Any) -> Any:
 
 
 def _kinds(hint: Any) -> tuple[type, ...]:
-    """Return a dataclass, or those of a union; nothing if it has other members."""
+    """Return a dataclass, or those of a union; empty if the union has other members."""
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     return kinds if all(isinstance(kind, type) and is_dataclass(kind) for kind in kinds) else ()
 
@@ -194,7 +194,7 @@ def _is_list(hint: Any) -> bool:
 
 
 def check_shapes(part: Any, **shapes: tuple[int, ...]) -> None:
-    """Refuse a part of a model that has an array of another shape."""
+    """Refuse a part of a model with an array of another shape."""
     for name, shape in shapes.items():
         if (found := getattr(part, name).shape) != shape:
             raise InputError(f"{name} is of shape {found}; expected {shape}")

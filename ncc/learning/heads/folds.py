@@ -9,7 +9,7 @@ from ncc.errors import InputError
 
 
 def balanced_folds(groups: np.ndarray, num_folds: int, seed: int) -> Iterator[Split]:
-    """Folds of about the same number of rows that keep rows of equal group together."""
+    """Folds of similar numbers of rows that keep the rows of a group together."""
     # Not GroupKFold: shuffled, it balances the number of groups only, so that several of NPB's large
     # applications could share a fold; unshuffled, it takes no seed, and its older releases sort
     # groups of one size in an order that depends on the processor.
@@ -26,6 +26,6 @@ def balanced_folds(groups: np.ndarray, num_folds: int, seed: int) -> Iterator[Sp
 
 
 def check_folds(found: int, wanted: int, what: str) -> None:
-    """Refuse more folds than there are things to deal out."""
+    """Refuse more folds than groups."""
     if wanted < 2 or found < wanted:
         raise InputError(f"can't make {wanted} folds: expected at least {max(2, wanted)} {what}, found {found}")

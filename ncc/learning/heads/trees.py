@@ -1,4 +1,4 @@
-"""Sums of trees as arrays: converted from scikit-learn's, and walked in NumPy so that answers don't need it."""
+"""Sums of trees as arrays: converted from scikit-learn's and evaluated in NumPy, so that answers don't need it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ _MAX_VALUE = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Boosted:
-    """Sums of trees, one for each target; the nodes of all trees stand in one row."""
+    """Sums of trees, one for each target; the nodes of all trees are concatenated."""
 
     base: Annotated[Floats, Stored(bound=_MAX_VALUE)]  # (targets,) float64 to which the trees add
     root: Annotated[Ints, Stored("i4")]  # (trees,) first node of each tree
-    target: Annotated[Ints, Stored("i1")]  # (trees,) what each adds to
-    column: Annotated[Ints, Stored("i2")]  # (nodes,) column that a node asks about; -1 for a leaf
-    threshold: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (nodes,) float64; at most that goes left, to the next node
+    target: Annotated[Ints, Stored("i1")]  # (trees,) target that each adds to
+    column: Annotated[Ints, Stored("i2")]  # (nodes,) column that a node compares; -1 for a leaf
+    threshold: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (nodes,) float64; values up to it go to the next node
     right: Annotated[Ints, Stored("i4")]  # (nodes,) int, node to the right
     value: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (nodes,) float64 of leaves
 
     def __post_init__(self) -> None:
-        """Check that every walk ends, since children stand after their parents."""
+        """Check that every path ends, since children come after their parents."""
         nodes, trees = len(self.column), len(self.root)
         shapes = {array.shape for array in (self.column, self.threshold, self.right, self.value)}
         if not nodes or shapes != {(nodes,)} or {self.root.shape, self.target.shape} != {(trees,)}:
@@ -43,7 +43,7 @@ class Boosted:
 
     @property
     def num_targets(self) -> int:
-        """How many numbers they predict."""
+        """Number of targets."""
         return len(self.base)
 
     def predict(self, columns: Floats) -> Floats:

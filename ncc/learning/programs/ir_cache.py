@@ -1,4 +1,4 @@
-"""IR of source files, kept by content: compiled by the first attempt, or by the first way of a program, that works."""
+"""Cache of IR by content of the source file, which is compiled by the first attempt that works."""
 
 import gzip
 import hashlib
@@ -20,15 +20,15 @@ from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.writing import write_atomically
 
 Attempts = tuple[tuple[CompileOptions, str | None], ...]
-"""Options to try in order, each with a header to put before the file or None; none for a file of IR."""
+"""Options to try in order, each with a header to prepend or None; empty for a file of IR."""
 
 _MAX_BYTES = 1 << 31
 _COMPILED = 1
-"""Raised whenever programs compile differently, so that what is cached is made again."""
+"""Incremented whenever programs compile differently, which invalidates the cache."""
 
 
 class Compilable(Protocol):
-    """A file, the folder that it may read ("" for that of the file alone), and how to compile it."""
+    """A file, the folder that it may read ("" for only its own), and how to compile it."""
 
     @property
     def path(self) -> str: ...  # noqa: D102
@@ -40,7 +40,7 @@ class Compilable(Protocol):
 
 @dataclass(frozen=True)
 class CachingCompiler:
-    """Compiles files, with a folder for precompiled headers and one for IR, or None to keep none."""
+    """Compiles files, with optional folders to cache precompiled headers and IR in."""
 
     headers: Path
     cache: Path | None = None
@@ -57,11 +57,11 @@ class CachingCompiler:
         try:
             source = read_input(file.path, file.folder or None) if self.cache else b""
         except InputError:
-            return self._attempt(file)  # the compiler will say what is wrong
+            return self._attempt(file)  # the compiler will report the error
         return self.cached((file.path, file.attempts, hashlib.sha256(source).digest()), lambda: self._attempt(file))
 
     def program_ir(self, path: InputFile, options: CompileOptions) -> tuple[bytes, str]:
-        """Return the IR of a program, and the way that it compiled, which is cached as a comment before it."""
+        """Return the IR of a program, and how it compiled, which is cached in a comment before it."""
 
         def compiled() -> bytes:
             folders = [path.folder] if path.folder else []
@@ -72,7 +72,7 @@ class CachingCompiler:
         return ir, way.decode().removeprefix("; ")
 
     def cached(self, key: object, compiled: Callable[[], bytes]) -> bytes:
-        """Return the IR of a key, compiled if the cache lacks it."""
+        """Return the cached IR of a key, or compile it."""
         if not self.cache:
             return compiled()
         name = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
@@ -107,14 +107,14 @@ def read_compressed(path: Path, max_bytes: int = _MAX_BYTES) -> bytes | None:
 
 
 def compiled_by(options: CompileOptions) -> Any:
-    """Everything that IR depends on beside the source; a compiler of the user's counts by its path."""
+    """Everything that IR depends on beside the source; a user's compiler is identified by its path."""
     compiler = find_compiler(options.clang)
     name = compiler.argv if compiler.headers is None else f"ziglang {version('ziglang')}"
     return _COMPILED, name, replace(options, clang=None)
 
 
 def check_compiler(options: CompileOptions) -> None:
-    """Compile next to nothing, so that a broken compiler doesn't look like broken programs."""
+    """Compile an almost empty file, so that a broken compiler is not reported as broken programs."""
     compile_source(b"int main(void) { return 0; }\n", replace(options, language="c"))
 
 
@@ -123,6 +123,6 @@ def file_key(path: InputFile, options: CompileOptions) -> str:
     try:
         flags: tuple[str, ...] | str = own_flags(path, options)
     except InputError as error:
-        flags = str(error)  # which compiling will raise
+        flags = str(error)  # raised when it is compiled
     key = hashlib.sha256(Path(path).suffix.encode() + read_input(path) + (repr(flags).encode() if flags else b""))
     return key.hexdigest()

@@ -40,31 +40,31 @@ if TYPE_CHECKING:
 BATCH_FILES = 64
 """Programs that are read and cached together, so that a killed reader loses few."""
 _MAX_TIMEOUTS = 8
-"""Compilations of one program that may run into the compiler's own limit of time."""
+"""Compilations of one program that may each take the compiler's time limit."""
 _READ = 5
-"""Raised whenever programs are read differently, so that what is cached is made again."""
+"""Incremented whenever programs are read differently, which invalidates the cache."""
 _ARRAYS = ("start", "text_id", "opcode", "literal_start", "literal")
 
 
 @dataclass(frozen=True)
 class LabelledFiles:
-    """Files and their classes, which are the names of folders, numbers in the order of numbers."""
+    """Files and their classes: names of folders, with numbers in numeric order."""
 
     paths: tuple[str, ...]  # class by class
     label: Ints  # (n,) int64 index into classes
     classes: tuple[str, ...]
-    folder: str | None = None  # folder of these folders, out of which no file may lead; None for files named one by one
+    folder: str | None = None  # folder that links of files may not leave; None for files that are named one by one
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramSamples:
-    """Labeled programs at several levels; what fails at some level is no sample."""
+    """Labeled programs at several levels, without those that fail at any of them."""
 
     label: Ints  # (n,) int64 index into classes, -1 where it is hidden
     classes: tuple[str, ...]
     row: Ints  # (n,) int64 index among the requested files
     variants: dict[str, ProgramTable]  # level → the n programs
-    ways: dict[str, int] = field(default_factory=dict)  # number of files per way to compile, see `compile_program`
+    ways: dict[str, int] = field(default_factory=dict)  # how it compiled, see `compile_program` → number of files
     failures: dict[str, str] = field(default_factory=dict)  # file → reason
 
     def __len__(self) -> int:
@@ -97,7 +97,7 @@ def find_labelled_files(folder: str | Path) -> LabelledFiles:
 
 
 def _is_own_file(path: Path, folder: Path) -> bool:
-    """Whether it is a file, not a folder; what is neither may never end, and links may lead to anybody's files."""
+    """Whether a path is a regular file: pipes and devices may never end, and links may lead anywhere."""
     if path.is_symlink():
         refuse_link_out(path, folder)
     if path.is_file():
@@ -108,7 +108,7 @@ def _is_own_file(path: Path, folder: Path) -> bool:
 
 
 def _natural(path: Path) -> tuple[int, int, str]:
-    """Numbers in their order, before other names."""
+    """Sort key: numbers in numeric order, before other names."""
     return (0, int(path.stem), path.name) if path.stem.isdecimal() else (1, 0, path.name)
 
 
@@ -122,7 +122,7 @@ def load_programs(
     jobs: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> ProgramSamples:
-    """Compile and read programs; what was done before is read from the cache. Ranks share the work."""
+    """Compile and read programs, except those in the cache. Ranks share the work."""
     options, abstraction, cache = options or CompileOptions(), abstraction or Abstraction(), cache or programs_cache()
     check_folder(cache)
     variants = [replace(options, optimization=level) for level in levels]
@@ -137,7 +137,7 @@ def load_programs(
             file = cache / "programs" / name[:2] / f"{name}.safetensors"
             batches.append(_Batch(chunk, file, _MAX_TIMEOUTS * variant.timeout_s, variant, abstraction, cache))
     rank, world_size = rank_and_world()
-    # all have seen what is missing before anything is added
+    # all ranks have looked before anything is added
     exists = all_gather_object([batch.file.exists() for batch in batches])
     missing = [batch for batch, *there in zip(batches, *exists, strict=True) if not any(there)][rank::world_size]
     if missing:
@@ -156,7 +156,7 @@ def load_programs(
 def _read_program(
     item: InputFile, options: CompileOptions, abstraction: Abstraction, cache: Path
 ) -> tuple[Module, str]:
-    """Read a program, compiled unless the cache has its IR, and say in which way it compiled."""
+    """Read a program, compiled unless its IR is cached, and return how it compiled."""
     if is_ir_path(item):
         return read_module(item, abstraction=abstraction), "IR"
     ir, way = CachingCompiler.below(cache).program_ir(item, options)
@@ -164,19 +164,19 @@ def _read_program(
 
 
 _Outcome = tuple[str, str]
-"""The way that a program compiled, or the reason why it could not be read; the other is empty."""
+"""How a program compiled, or why it could not be read; the other is empty."""
 
 
 @dataclass(frozen=True)
 class _Batch(Batch):
-    """Programs that are read together, and the file that holds what was read."""
+    """Programs that are read together, and the file of their statements."""
 
     options: CompileOptions
     abstraction: Abstraction
     cache: Path
 
     def read(self, item: InputFile) -> tuple[ProgramTable, str]:
-        """Read a program; the text is the way that it compiled."""
+        """Read a program, and return how it compiled."""
         module, way = _read_program(item, self.options, self.abstraction, self.cache)
         return describe_program(module), way
 
@@ -192,7 +192,7 @@ class _Batch(Batch):
         write_atomically(self.file, save(arrays))
 
     def load(self) -> tuple[ProgramTable, list[_Outcome]]:
-        """Return what was written down."""
+        """Return what was written."""
         arrays = read_tensors(self.file, (*_ARRAYS, "texts", "outcomes"))
         texts, outcomes = (json.loads(arrays.pop(name).tobytes()) for name in ("texts", "outcomes"))
         return ProgramTable(texts=tuple(texts), **arrays), [(str(way), str(reason)) for way, reason in outcomes]
@@ -201,13 +201,13 @@ class _Batch(Batch):
 def _assemble(
     files: LabelledFiles, levels: Sequence[str], batches: Sequence[Sequence[tuple[ProgramTable, list[_Outcome]]]]
 ) -> ProgramSamples:
-    """Join the batches of each level; programs that some level lacks are failures."""
+    """Join the batches of each level; programs that are missing at any level are failures."""
     outcomes = [[outcome for _, of_batch in level for outcome in of_batch] for level in batches]
     tables = [concatenate([table for table, _ in level]) for level in batches]
     failures: dict[str, str] = {}
     for level in outcomes:
         failures |= {path: reason for path, (_, reason) in zip(files.paths, level, strict=True) if reason}
-    is_empty = np.any([np.diff(table.start) == 0 for table in tables], axis=0)  # so is what could not be read
+    is_empty = np.any([np.diff(table.start) == 0 for table in tables], axis=0)  # also if it could not be read
     for row in np.flatnonzero(is_empty).tolist():
         failures.setdefault(files.paths[row], f"{files.paths[row]}: {NO_FUNCTION}")
     rows = np.flatnonzero(~is_empty)
@@ -286,7 +286,7 @@ def load_program_graphs(
 def labelled_files(
     folder: str | os.PathLike[str] | None, levels: Sequence[str], data: str | None, classes: str | None = None
 ) -> tuple[LabelledFiles, tuple[str, ...]]:
-    """Find the files of a folder of classes, POJ-104's by default, or of some; return them with names of levels."""
+    """Find the files of a folder of classes, all or some, POJ-104's by default; return them with names of levels."""
     names = level_names(",".join(levels))
     files = find_labelled_files(programs_folder(None if folder is None else Path(folder), data))
     return (choose_classes(files, classes) if classes else files), names
@@ -318,16 +318,16 @@ def choose_classes(
 
 
 def programs_folder(folder: Path | None = None, data: str | None = None) -> Path:
-    """A folder with a folder of programs for each class: the one that is named, or POJ-104."""
+    """A folder with a subfolder of programs per class; default: POJ-104."""
     return folder or extracted("poj104", "poj104.tar.xz", data) / "poj104"
 
 
 def programs_cache() -> Path:
-    """Where programs are kept once compiled and read."""
+    """Folder of the cache of programs."""
     return cache_folder() / "programs"
 
 
 def level_names(levels: str) -> tuple[str, ...]:
-    """From "1,2" to "-O1" and "-O2"."""
+    """Convert "1,2" to "-O1" and "-O2"."""
     names = (CompileOptions(optimization=level.strip()).optimization for level in levels.split(","))
     return tuple(dict.fromkeys(names))

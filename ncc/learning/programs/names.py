@@ -1,4 +1,4 @@
-"""C++ linker names: which belong to the standard library, and spellings that its implementations share.
+"""C++ linker names: those of the standard library, and a spelling that is common to its implementations.
 
 Reference: Itanium C++ ABI, section 5.1 (external names), for the abbreviations of `std` and the operator codes.
 """
@@ -16,13 +16,13 @@ _SUBSTITUTION = re.compile(r"S[0-9A-Z]*_|T[0-9]*_")
 
 
 def is_library_function(name: str) -> bool:
-    """Whether a function that a module defines is the C++ library's or the compiler's, rather than the author's."""
+    """Whether a function in a module comes from the C++ library or the compiler, not from the author."""
     return bool(_LIBRARY.match(name) or _RUNTIME.match(name))
 
 
 @functools.lru_cache(maxsize=65536)
 def library_name(name: str) -> str:
-    """A name of what a program takes from outside, the same for libc++ and libstdc++: class, operator, parameters."""
+    """Name of an external symbol, the same for libc++ and libstdc++: class, operator, parameters."""
     if not name.startswith("_Z"):
         return name
     words, operator, rest = _parts(name)
@@ -30,7 +30,7 @@ def library_name(name: str) -> str:
 
 
 def _parts(name: str) -> tuple[list[str], str, str]:
-    """Source names that say something, an operator, and the types of parameters that are not classes."""
+    """Meaningful source names, an operator, and the types of parameters that are not classes."""
     words: list[str] = []
     operator = rest = ""
     position = 2
@@ -38,7 +38,7 @@ def _parts(name: str) -> tuple[list[str], str, str]:
         if match := _LENGTH.match(name, position):
             position = match.end() + int(match[0])
             word = name[match.end() : position]
-            if name[match.start() - 1] != "B":  # after B stands a tag of the ABI
+            if name[match.start() - 1] != "B":  # B precedes an ABI tag
                 rest = ""
                 if word not in _FILLING:
                     words.append(word)

@@ -20,7 +20,7 @@ _PIECE = re.compile(r"%[-+ #0-9.*hlLqjzt]*[A-Za-z]|[A-Za-z]+|[0-9]+")
 
 
 def statement_literals(module: Module, statements: Ints32) -> tuple[Ints32, NDArray[np.uint32]]:
-    """Find the literals of (m,) statements: (m + 1,) int32 offsets of each one's, and their uint32 hashes (CRC-32).
+    """Find the literals of (m,) statements: (m + 1,) int32 offsets, and their uint32 hashes (CRC-32).
 
     Literals are numbers (alignments, widths and metadata have none), strings, whole and in pieces, without the line
     ends that ``puts`` saves, and names that come from outside or from the C++ library, by `library_name`.
@@ -38,7 +38,7 @@ def statement_literals(module: Module, statements: Ints32) -> tuple[Ints32, NDAr
 
 
 def _meanings(literal: bytes, strings: dict[str, str], external: frozenset[str]) -> list[str]:
-    """Meanings of a literal of the text: none for names that the author chose or that the statement has anyway."""
+    """Canonical forms of a literal; none for names that the author chose or that the statement already has."""
     if not literal.startswith(b"@"):
         return [f"number {literal.decode()}"]
     name = plain_name(literal[1:])
@@ -52,12 +52,12 @@ def _meanings(literal: bytes, strings: dict[str, str], external: frozenset[str])
 
 @dataclass(frozen=True, eq=False)
 class ProgramTable:
-    """Programs as one compiler and level made them, one after the other."""
+    """Concatenated programs from one compiler and level."""
 
     texts: tuple[str, ...]  # distinct abstracted statements of all programs
     start: Ints  # (n + 1,) int64 offsets of the programs' statements; a program that failed has none
     text_id: Ints32  # index into texts of each statement
-    opcode: NDArray[np.uint8]  # numbers of `ncc.ir.reader.native.OPCODES`
+    opcode: NDArray[np.uint8]  # indices into `ncc.ir.reader.native.OPCODES`
     literal_start: Ints  # (num_statements + 1,) int64 offsets into literal
     literal: NDArray[np.uint32]  # hashes, see `statement_literals`
 
@@ -65,7 +65,7 @@ class ProgramTable:
         return len(self.start) - 1
 
     def rows(self, rows: Ints) -> "ProgramTable":
-        """Some of the programs."""
+        """Select programs."""
         sizes = np.diff(self.start)[rows]
         statements = positions(self.start[rows], sizes)
         lengths = np.diff(self.literal_start)[statements]
@@ -88,7 +88,7 @@ class EncodedProgram(NamedTuple):
 
 
 def describe_program(module: Module) -> ProgramTable:
-    """A table of the functions that are not the C++ library's or the compiler's; of all, if there are no others."""
+    """A table without functions of the C++ library and the compiler, unless there are no others."""
     statements = np.flatnonzero(own_functions(module)[module.statement_function] >= 0).astype(np.int32)
     return _table(module, statements, [len(statements)])
 
@@ -99,7 +99,7 @@ def table_of_functions(module: Module) -> ProgramTable:
 
 
 def _table(module: Module, statements: Ints32, lengths: Ints | list[int]) -> ProgramTable:
-    """A table of a module's statements, dealt out to programs of some lengths."""
+    """A table of a module's statements, cut into programs of some lengths."""
     used, text_id = np.unique(module.text_id[statements], return_inverse=True)
     start, literal = statement_literals(module, statements)
     return ProgramTable(
@@ -113,7 +113,7 @@ def _table(module: Module, statements: Ints32, lengths: Ints | list[int]) -> Pro
 
 
 def no_program() -> ProgramTable:
-    """A table of one program without statements, in the place of one that can't be read."""
+    """A table of one program without statements, in place of an unreadable one."""
     none = np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.uint32)
     return ProgramTable((), np.zeros(2, np.int64), *none)
 
@@ -125,7 +125,7 @@ def own_functions(module: Module) -> Ints:
 
 
 def concatenate(tables: Sequence[ProgramTable]) -> ProgramTable:
-    """The programs of several tables, one after the other."""
+    """Concatenate the programs of several tables."""
     known: dict[str, int] = {}
     numbers = [np.array([known.setdefault(text, len(known)) for text in table.texts], np.int32) for table in tables]
     return ProgramTable(

@@ -10,10 +10,10 @@ STRATEGIES = ("mirrored", "local")
 """Ways to divide the work among ranks; see `ncc.learning.training.strategies`."""
 
 COMPRESSIONS = ("none", "fp16", "bf16")
-"""Types in which `mirrored` sends gradients; none is float32."""
+"""Types in which `mirrored` sends gradients; "none" is float32."""
 
 LR_SCALINGS = ("sqrt", "linear", "none")
-"""Growth of the learning rate with the number of ranks, if each rank has its own batch.
+"""Scaling of the learning rate with the number of ranks, if each rank has its own batch.
 
 References: Goyal et al. 2017 ("Accurate, large minibatch SGD"), for the linear rule and warm-up; Malladi et al. 2022
 ("On the SDEs and scaling rules for adaptive gradient algorithms"), for the square root with Adam.

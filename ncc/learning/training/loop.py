@@ -1,4 +1,4 @@
-"""The training loop: model, data, loss and config in, trained model out; it knows no task and no strategy.
+"""The training loop, independent of tasks and strategies.
 
 Under torchrun every rank takes its part of each batch, as the configured strategy divides it; the loop is the same for
 one process and for many.
@@ -38,7 +38,7 @@ class TrainingData(Protocol):
         """Hash of all samples, which ranks compare."""
 
     def batches(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
-        """All samples once, in the batches of an epoch; sequences of similar length together cost least."""
+        """The batches of an epoch, with all samples once; batches of sequences of similar length are cheapest."""
 
     def batch(self, samples: Ints, rng: np.random.Generator) -> tuple[tuple[Tensor, ...], Tensor]:
         """The model's inputs for samples, and the targets."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _TIMEOUT = timedelta(hours=6)
-"""Wait for other ranks: longer than one may compile programs. torchrun ends them sooner if one dies."""
+"""Time limit for other ranks: longer than one may compile programs. torchrun ends them sooner if one dies."""
 
 
 def _group() -> Any:
@@ -102,7 +102,7 @@ def check_consistent(properties: Mapping[str, str]) -> None:
 
 
 def share_files(paths: Sequence[Path]) -> None:
-    """Wait for all ranks, then send files, the same on all, that some have to those that lack them."""
+    """Wait for all ranks, then send each of the files, named alike on all ranks, to the ranks that lack it."""
     group = _group()
     if not group:
         return

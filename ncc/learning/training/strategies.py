@@ -13,7 +13,7 @@ from ncc.learning.training.config import TrainingConfig
 from ncc.learning.training.ranks import rank_and_world, sum_over_ranks
 
 SparseRows = Callable[[Ints], Mapping[str, Ints]]
-"""Samples of a batch → by parameter name, the only rows that can have gradients."""
+"""Samples of a batch → parameter name → rows that can have non-zero gradients."""
 
 _DTYPES = {"none": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 """Compression → type in which gradients are sent and summed."""
@@ -80,7 +80,7 @@ class Strategy:
                 dist.broadcast(buffer, src=0)
 
     def state_dict(self) -> dict[str, Any]:
-        """Rank 0's state that all ranks share, beside the model's."""
+        """State shared by all ranks in addition to the model's, from rank 0."""
         return {"steps": self.steps, "optimizer": self._adam.state_dict()}
 
     def rank_state(self) -> dict[str, Tensor]:

@@ -14,14 +14,14 @@ _HEADER = rb"(?s)(.{16}).{32}(\d+) *`\n"
 _HEADER_BYTES = 60
 _MAX_NAME_BYTES = 4096
 _MAX_MEMBERS = 2**20
-"""Twenty times what the largest libraries have; a file of headers alone would hold thirty million."""
+"""Maximum number of members: twenty times that of the largest libraries; headers alone could be thirty million."""
 
 
 Members = Mapping[str, tuple[int, int]]
 """Name of each file in an archive → its offset and size in bytes."""
 
 _last_listed: dict[tuple[int, ...], Members] = {}
-"""State of the archive that was listed last → its members."""
+"""State of the last archive → its members."""
 
 
 def split_member(path: str | os.PathLike[str]) -> tuple[str, str | None]:
@@ -45,7 +45,7 @@ def read_member(file: BinaryIO, archive: str, member: str) -> bytes:
 
 
 def find_members(file: BinaryIO, name: str) -> Members:
-    """List the members of an archive on disk, in one pass for as long as the file is unchanged."""
+    """List the members of an archive on disk, once while the file is unchanged."""
     status = os.fstat(file.fileno())
     state = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     if (members := _last_listed.get(state)) is None:

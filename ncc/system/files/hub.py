@@ -57,7 +57,7 @@ def _fetch(name: str, repository: str, revision: str | None, stems: Sequence[str
             commit = revision
             for file in (f"{stem}.json", f"{stem}.safetensors"):
                 path = _fetch_file(repository, file, commit)
-                commit = path.parent.name  # what its author adds meanwhile is not mixed with it
+                commit = path.parent.name  # not mixed with what its author adds meanwhile
             return path.parent
         except errors.EntryNotFoundError as error:
             failure = error
@@ -78,7 +78,7 @@ def _fetch(name: str, repository: str, revision: str | None, stems: Sequence[str
 
 
 def _fetch_file(repository: str, file: str, revision: str | None) -> Path:
-    """Return a file in the hub's cache; the library's own look for a newer one is repeated for half a minute."""
+    """Return a file in the hub's cache; the library itself would retry for half a minute."""
     from huggingface_hub import errors, get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
 
     cached = try_to_load_from_cache(repository, file, revision=revision)

@@ -1,4 +1,4 @@
-"""Model files: a card of versioned JSON that knows the hash of its tensors in safetensors, read within bounds."""
+"""Model files: a card of versioned JSON with the hash of its tensors in safetensors, read within bounds."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ _HASH = "tensors_sha256"
 _KINDS = {"F16": "f", "F32": "f", "F64": "f", "BOOL": "b"} | {
     f"{kind}{bits}": kind.lower() for kind in "IU" for bits in (8, 16, 32, 64)
 }
-"""Number types of safetensors that ncc writes → NumPy's kinds."""
+"""Types of safetensors that ncc writes → NumPy's kinds."""
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
 
 
 def read_whole(path: Path) -> bytes:
-    """Read a file that ncc wrote, after a look at its size."""
+    """Read a file that ncc wrote, after checking its size."""
     with _opened(path) as file:
         return file.read()
 
@@ -59,7 +59,7 @@ def write_model(folder: Path, stem: str, card: Mapping[str, Any], tensors: Mappi
     """Write STEM.safetensors and then STEM.json; concurrent writers of the folder wait."""
     from safetensors.numpy import save
 
-    data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})  # it writes memory as it lies
+    data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})  # it ignores strides
     whole = {**card, _HASH: hashlib.sha256(data).hexdigest()}
     with folder_lock(folder):
         write_atomically(folder / f"{stem}.safetensors", data)
@@ -80,7 +80,7 @@ def read_model(
     path = folder / f"{stem}.safetensors"
     tensors = read_tensors(path, names, kinds=kinds, max_bytes=max_bytes or input_limit() // 8)
     with _opened(path) as file:
-        # hashes of shipped models were checked by whoever installed them
+        # hashes of shipped models were checked at installation
         expected = None if path.is_relative_to(ASSETS) else card.get(_HASH)
         if expected is not None and expected != hashlib.file_digest(file, "sha256").hexdigest():
             raise AssetError(f"{path}: doesn't match {stem}.json; saving was interrupted, or the file was changed")
@@ -90,7 +90,7 @@ def read_model(
 def read_tensors(
     path: Path, names: Sequence[str] | None = None, *, kinds: str = "fiub", max_bytes: int | None = None
 ) -> dict[str, NDArray[Any]]:
-    """Read arrays of a safetensors file, those named or all, after a look at their sizes; others take no memory."""
+    """Read some or all arrays of a safetensors file, after checking their sizes; others take no memory."""
     from safetensors import SafetensorError, safe_open
 
     rest_bytes = max_bytes or input_limit()

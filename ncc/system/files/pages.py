@@ -26,7 +26,7 @@ def pack(value: object) -> str:
 
 
 def explorer_page(title: str, data: Mapping[str, object]) -> str:
-    """Return the page that shows functions, and by name what of its data is not in files beside it."""
+    """Return the page of functions, and the contents of its data files by name."""
     from markupsafe import Markup
 
     sources = Path(__file__).parents[2] / "templates" / "explore"

@@ -1,4 +1,4 @@
-"""Where a model comes from: the command as typed."""
+"""Origin of a model: the command as typed."""
 
 import os
 import shlex
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def command_line(program: str = "ncc") -> str:
-    """Return the running command without folders' parents: a card must not depend on where it was made."""
+    """Return the running command without parent folders, so that a card does not depend on the place."""
     ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     if ranks > 1:
         program = f"torchrun --nproc-per-node {ranks} -m {program}"

@@ -1,4 +1,4 @@
-"""Opens the content of a path, once and checked: a file, a member of an archive, a pipe, or standard input."""
+"""Opens the content of a path, once and with checks: a file, an archive member, a pipe, or standard input."""
 
 import os
 import stat
@@ -28,10 +28,10 @@ _DESCRIPTORS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file by its path, which is never taken for text, with the right to include files of a folder."""
+    """A file by its path, which is never read as text, with permission to include files of a folder."""
 
     path: str
-    folder: str | None = None  # that it was found in, as the user named it; None if the user named the file itself
+    folder: str | None = None  # in which it was found, as the user named it; None if the user named the file itself
 
     def __fspath__(self) -> str:
         return self.path
@@ -55,7 +55,7 @@ def read_input(
 
 @contextmanager
 def open_input(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> Iterator[BufferedReader]:
-    """Open a file that must lie in a folder, if one is given, and check what was opened, as links may change."""
+    """Open a file that must be in a folder, if given, and check the open file, since links may change."""
     name = os.fspath(path)
     try:
         opened = os.open(name, _READ) if folder is None else _open_inside(name, folder)
@@ -73,7 +73,7 @@ def open_input(path: str | os.PathLike[str], folder: str | os.PathLike[str] | No
 
 
 def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Path:
-    """Return where a file really is, relative to its folder; raise `InputError` if that is outside."""
+    """Return the real path of a file relative to its folder; raise `InputError` if it is outside."""
     real, real_folder = Path(path).resolve(), Path(folder).resolve()
     if not real.is_relative_to(real_folder):
         raise InputError(f"{path}: is a link out of {folder}, to {real}; pass that file itself to read it")
@@ -83,7 +83,7 @@ def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]
 def _open_inside(path: str, folder: str | os.PathLike[str]) -> int:
     """Open a file of a folder step by step, so that new links on the way are not followed."""
     inside = refuse_link_out(path, folder)
-    if sys.platform == "win32":  # it can't open what is in an open folder
+    if sys.platform == "win32":  # no way to open files relative to an open folder
         return os.open(Path(folder).resolve() / inside, _READ)
     opened = os.open(Path(folder).resolve(), _PATH_ONLY | os.O_DIRECTORY)
     steps = [(part, _PATH_ONLY | os.O_DIRECTORY) for part in inside.parts[:-1]]
@@ -97,7 +97,7 @@ def _open_inside(path: str, folder: str | os.PathLike[str]) -> int:
 
 
 def is_own_stream(source: str | os.PathLike[str]) -> bool:
-    """Return True if a path means something else in each process, so that workers and compilers can't open it."""
+    """Return True if a path has a different meaning in each process, so that workers and compilers can't open it."""
     return source == STDIN or str(source).startswith(_DESCRIPTORS)
 
 
@@ -122,7 +122,7 @@ def read_stream(source: str | os.PathLike[str]) -> bytes | None:
 
 
 def _read_to_end(stream: BinaryIO, name: str) -> bytes:
-    pieces = iter(partial(stream.read, _PIECE_BYTES), b"")  # one `read` would take all the memory that it is allowed
+    pieces = iter(partial(stream.read, _PIECE_BYTES), b"")  # one `read` would allocate the maximum
     content = b"".join(islice(pieces, MAX_STREAM_BYTES // _PIECE_BYTES + 1))
     if len(content) > MAX_STREAM_BYTES:
         raise InputError(f"{name} has more than {MAX_STREAM_BYTES >> 30} GiB; pass it as a file")

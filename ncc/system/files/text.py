@@ -11,7 +11,7 @@ from pathlib import Path
 from ncc.errors import InputError
 
 MAX_BYTES = 1e15
-"""No machine moves more at a time."""
+"""Maximum number of bytes in an input."""
 
 _MAX_MANGLED, _MAX_COMPONENTS, _MAX_DEMANGLED = 4_000, 2**20, 300
 _UNIQUE_SUFFIX = r"__(?:intern|static)__[0-9a-f]{16}$"
@@ -50,7 +50,7 @@ def short_path(path: str) -> str:
 @lru_cache(maxsize=1 << 12)
 def demangle(name: str) -> str:
     """Return a function's name as in C++ or CUDA source, without control characters."""
-    import pydemumble  # a shared library, which most answers don't need
+    import pydemumble  # loads a shared library, which most answers don't need
 
     if name.startswith(("_Z", "__Z")) and len(name) <= _MAX_MANGLED and _num_components(name) <= _MAX_COMPONENTS:
         with suppress(TypeError):  # bytes that are not UTF-8
@@ -91,7 +91,7 @@ def parse_items(text: str) -> float:
 
 
 def _parse(text: str, units: str, base: int, expected: str) -> float:
-    """Parse a number and its unit, of which a pattern's groups are the prefix and what makes it a power of 1024."""
+    """Parse a number with a unit; the pattern's groups are the prefix and the mark of powers of 1024."""
     if match := re.fullmatch(_NUMBER + units, text.strip(), re.I):
         with suppress(ValueError):
             power = " kmgt".index((match[2] or " ").lower())
@@ -108,13 +108,13 @@ def format_bytes(size: float, base: int = 1024) -> str:
 
 
 def format_given_bytes(size: float) -> str:
-    """Format bytes as they may have been written: in a unit without loss, else as a number."""
+    """Format bytes in a unit if that is exact, else as a number."""
     texts = (format_bytes(size, 1000), format_bytes(size))
     return next((text.replace(" ", "") for text in texts if parse_bytes(text) == size), f"{size:.15g}")
 
 
 def format_interval(time: float, low: float, high: float) -> str:
-    """Format a time in ms and its interval, each in a unit that leaves few digits, named once if it is one."""
+    """Format a time in ms and its interval, in units that leave few digits; a common unit is printed once."""
     (middle, unit), *ends = map(_duration, (time, low, high))
     is_shared = all(other == unit for _, other in ends)
     first, last = (number if is_shared else f"{number} {other}" for number, other in ends)
@@ -139,7 +139,7 @@ def _duration(time: float) -> tuple[str, str]:
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> list[str]:
-    """Return rows as lines; columns in ``left`` are aligned on the left, the others, figures, on the right."""
+    """Return rows as lines; columns in ``left`` are left-aligned, the others, with figures, right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     align = [str.ljust if index in left else str.rjust for index in range(len(widths))]
     return ["  ".join(map(lambda put, *cell: put(*cell), align, row, widths)).rstrip() for row in rows]

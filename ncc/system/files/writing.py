@@ -1,4 +1,4 @@
-"""Atomic files, which are written beside and then renamed, and locks of folders."""
+"""Atomic files, written under another name and then renamed, and locks of folders."""
 
 import errno
 import hashlib
@@ -19,17 +19,17 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-_WAIT_S = 60.0  # as long as another process may take to write a model
+_WAIT_S = 60.0  # another process may take this long to write a model
 _PAUSE_S = 0.02
 _held: ContextVar[frozenset[str]] = ContextVar("_held", default=frozenset())
 """Folders that this thread has locked."""
 
-# os.path answers False about paths that can't be looked at, and about names that no file can have; Path raises
+# os.path returns False for inaccessible paths and impossible names, for which Path raises errors
 
 
 @contextmanager
 def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that appears under its name, whole, when the block ends well; missing folders are made."""
+    """Open a file that appears under its name, complete, if the block succeeds; missing folders are made."""
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     with _output_errors(path):
@@ -48,13 +48,13 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a whole file, or leave what was there."""
+    """Write a whole file, or leave the existing one."""
     with open_atomically(path) as file:
         file.write(data)
 
 
 def write_output(path: str | os.PathLike[str], content: bytes | str) -> None:
-    """Write a file that the user named, where it leads: through a link, or into a pipe or a device."""
+    """Write a file that the user named to its target: through a link, or into a pipe or a device."""
     path = Path(path)
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     with _output_errors(path):
@@ -117,7 +117,7 @@ def check_folder(*folders: str | os.PathLike[str] | None) -> None:
 
 @contextmanager
 def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
-    """Make a folder and keep other processes and threads that ask for its lock out of it; nesting is allowed."""
+    """Make a folder and lock it against other processes and threads; nesting is allowed."""
     name, is_new = os.path.realpath(folder), not folder.exists()
     if name in _held.get():
         yield
@@ -160,7 +160,7 @@ def _lock(handle: int, *, is_wanted: bool = True) -> bool:
 
 
 def _open_lock(folder: Path) -> int:
-    """Open a folder; on Windows, where that can't be done, a file of the user's that stands for it."""
+    """Open a folder; on Windows, where that is impossible, a user's file that represents it."""
     if sys.platform == "win32":
         name = hashlib.sha256(os.fsencode(os.path.normcase(folder.resolve()))).hexdigest()
         return os.open(Path(tempfile.gettempdir(), f"ncc-{name[:32]}.lock"), os.O_RDWR | os.O_CREAT)

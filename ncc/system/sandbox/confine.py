@@ -23,7 +23,7 @@ _LAUNCHER = Path(__file__).with_name("_confine")
 _FAILURE_CODE = 125
 _REQUIRED = "NCC_REQUIRE_CONFINEMENT"
 
-# What programs need to start and to print; the rest of an environment may hold passwords.
+# Needed by programs to start and to print; other variables may contain passwords.
 _ORDINARY = {
     "PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TMP", "TEMP", "TZ", "SOURCE_DATE_EPOCH",
     "SDKROOT", "SYSTEMROOT",

@@ -40,7 +40,7 @@ def _from_environment(variable: str) -> int | None:
 
 
 def physical_memory() -> int:
-    """Return the bytes of memory of the machine; of Windows, where none is limited, what a process has elsewhere."""
+    """Return the machine's memory in bytes; on Windows, which has no limits, the default limit of a process."""
     if not hasattr(os, "sysconf"):
         return 4 * GIGABYTE
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

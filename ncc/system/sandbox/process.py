@@ -113,7 +113,7 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for its end; True if it came in time."""
-        # Python's own wait looks every 50 ms; it is for macOS, a container that forbids this, and if it is reaped
+        # Python's wait polls every 50 ms; it is for macOS, containers that forbid pidfd, and reaped processes
         with suppress(AttributeError, OSError), os.fdopen(os.pidfd_open(self.process.pid), "rb", 0) as process:
             return _poll(process, select.POLLIN, timeout_s)
         with suppress(subprocess.TimeoutExpired):
@@ -131,7 +131,7 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
         return self.process.wait()
 
     def terminate(self) -> None:
-        """Ask it to end; on Windows, which has no way to ask, kill it."""
+        """Ask it to end; kill it on Windows, where that is the only way."""
         if sys.platform == "win32":
             windows.kill_tree(self.process)
         else:

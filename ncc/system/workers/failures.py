@@ -12,7 +12,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, 
 
 
 def failure_reason(name: str, error: Exception) -> str:
-    """Describe why an input failed; raise `OutputError` for a full disk and the like, which are not its fault."""
+    """Describe why an input failed; raise `OutputError` for causes outside the input, such as a full disk."""
     if isinstance(error, OutputError):
         raise error
     if isinstance(error, OSError) and error.errno in _NO_ROOM:

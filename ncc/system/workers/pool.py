@@ -1,7 +1,7 @@
 """Worker processes with memory and time limits: an input that crashes, hangs or fills one fails alone.
 
-Workers serve one request after the other and are replaced when one ends. The parent keeps the time, since a thread of
-the worker could not interrupt native code that holds Python's lock. Any number of threads may use a pool.
+Workers serve requests in order and are replaced when they end. The parent measures time, since a thread of the worker
+could not interrupt native code that holds Python's lock. Any number of threads may use a pool.
 """
 
 import functools
@@ -25,12 +25,12 @@ from ncc.system.sandbox.process import WatchedProcess, python_command, signal_na
 from ncc.system.workers.failures import failure_reason
 
 ITEM_SECONDS = 300.0
-"""Time for reading one file and what is done with it; compilers have their own, which is added."""
+"""Time limit for reading and processing one file, in addition to that of compilers."""
 
 _GRACE_S, _TICK_S, _MESSAGE_S = 2.0, 1.0, 30.0
 _MAX_TRIES = 3
 _AHEAD = 8
-"""Items per worker that may be done before their turn comes."""
+"""Items per worker that may be finished ahead of their order."""
 _RESUME = "run the same command again to resume"
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
@@ -38,12 +38,12 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True)
 class Batch(ABC):
-    """Items with a ``path`` that one worker reads one by one, and the file that it makes of them."""
+    """Items with a ``path`` that one worker reads in order into one file."""
 
     items: Sequence[Any]
     file: Path
     seconds: float
-    """Time for an item, and for writing, beyond the pool's."""
+    """Time for an item and for writing, in addition to the pool's."""
 
     @abstractmethod
     def read(self, item: Any) -> Any:
@@ -54,7 +54,7 @@ class Batch(ABC):
         """Write the file: for each item what was read, or None and the reason."""
 
     def run(self, failed: Mapping[int, str]) -> Generator[None]:
-        """Read the items, yielding after each, except those that failed before (index → reason), and write the file."""
+        """Read the items except those that failed before (index → reason), yielding after each; write the file."""
         outcomes: list[tuple[Any, str | None]] = []
         for index, item in enumerate(self.items):
             result, reason = None, failed.get(index)
@@ -75,7 +75,7 @@ class Batch(ABC):
 
 
 class _Reply(NamedTuple):
-    """The last reply to a request; the value is a reason, except for a "result" and an "error", which is raised."""
+    """The last reply to a request: a "result", an "error" that is raised, or another kind with a reason."""
 
     kind: str
     value: Any
@@ -83,11 +83,11 @@ class _Reply(NamedTuple):
 
 
 class _Worker(WatchedProcess):
-    """A process that serves requests; one that has served may have kept something of them."""
+    """A process that serves requests, and may keep something in memory after each."""
 
     def __init__(self, memory_bytes: int) -> None:
         command = python_command(f"from ncc.system.workers.worker import serve; serve({memory_bytes})")
-        super().__init__(command, is_attached=True)  # so that Ctrl-Z stops it too
+        super().__init__(command, is_attached=True)  # so that Ctrl-Z also stops it
         self._memory_bytes = memory_bytes
         self.is_new, self.is_idle = True, False
 
@@ -103,7 +103,7 @@ class _Worker(WatchedProcess):
             num_items += 1
         kind, value = reply
         self.is_idle = kind in ("result", "error")
-        is_full = kind == "memory" and not is_new  # what earlier requests left may have been too much
+        is_full = kind == "memory" and not is_new  # memory that earlier requests left may have been too much
         return _Reply("retry" if is_full else kind, value, num_items)
 
     def _reply(self, seconds: float) -> tuple[str, Any]:
@@ -111,7 +111,7 @@ class _Worker(WatchedProcess):
         left = seconds
         try:
             while not self.has_answer(min(left, _TICK_S)):
-                left -= _TICK_S  # a longer tick is one in which all of us were stopped, as by Ctrl-Z
+                left -= _TICK_S  # a longer tick means that all processes were stopped, as by Ctrl-Z
                 if left <= 0:
                     raise TimeoutError
             message = self.receive(time.monotonic() + _MESSAGE_S + left, self._memory_bytes)
@@ -123,7 +123,7 @@ class _Worker(WatchedProcess):
             name = signal_name(code)
             hint = ", probably out of memory; try fewer --jobs" if name == "SIGKILL" else ""
             return "ended", f"worker killed ({name}){hint}" if name else f"worker ended with exit code {code}"
-        return cast(tuple[str, Any], pickle.loads(message))  # a worker is no stranger: it has our rights
+        return cast(tuple[str, Any], pickle.loads(message))  # a worker is trusted: it has the same rights
 
     def leave(self) -> None:
         """End it, after time to end a compiler that it runs."""
@@ -149,7 +149,7 @@ class Pool(AbstractContextManager["Pool"]):
         self.close()
 
     def close(self) -> None:
-        """End all workers; calls that are under way fail."""
+        """End all workers; running calls fail."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._is_closed = True

@@ -31,7 +31,7 @@ class ParentPipe:
         os.dup2(2, 1)
         signal.signal(signal.SIGTERM, _leave)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends its workers
-        if sys.platform != "win32":  # where it ends after what it works on
+        if sys.platform != "win32":  # ends after its current item
             threading.Thread(target=self._watch, daemon=True).start()
 
     def receive(self) -> bytes | None:
@@ -71,7 +71,7 @@ def serve(memory_bytes: int) -> None:
         for kind, limit in ((resource.RLIMIT_DATA, memory_bytes), (resource.RLIMIT_CORE, 0)):
             soft, hard = resource.getrlimit(kind)
             bounds = [bound for bound in (soft, hard, limit) if bound != resource.RLIM_INFINITY]
-            with suppress(ValueError, OSError):  # macOS knows limits that it refuses to set
+            with suppress(ValueError, OSError):  # macOS refuses to set some limits that it defines
                 resource.setrlimit(kind, (min(bounds), hard))
     logging.getLogger(confine.__name__).setLevel(logging.ERROR)  # the parent has warned
     parent = ParentPipe()

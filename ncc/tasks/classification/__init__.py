@@ -1,1 +1,1 @@
-"""Which problem a program solves: an LSTM and n-grams on its statements, trained on labeled folders."""
+"""Classification of programs by an LSTM and n-grams on their statements, trained on labeled folders."""

@@ -48,14 +48,14 @@ class ClassifierTraining(TrainingConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkTraining:
-    """The training of a network of any parts; the defaults are those of what ships."""
+    """Options of a network and its training; the defaults are those of the shipped classifier."""
 
     encoder: EncoderConfig = field(default_factory=program_encoder)
     head: HeadConfig = field(default_factory=program_head)
-    pretrained: bool = True  # start from the embedding's vectors instead of random ones of the same lengths
-    label_smoothing: float = 0.1  # probability that is shared among all classes
-    min_steps: int = 600  # small sets get more epochs than `loop` says
-    all_levels: bool = True  # read programs at all levels of the samples, not at the first alone
+    pretrained: bool = True  # initialize from the embedding's vectors, not from random ones of the same lengths
+    label_smoothing: float = 0.1  # label smoothing: probability shared among all classes
+    min_steps: int = 600  # small sets get more epochs than in `loop`
+    all_levels: bool = True  # read programs at all levels of the samples, not only at the first
     batch_by: str = "samples"  # or "tokens", see `ClassifierTraining`
     loop: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=12, batch_size=64, mixed_precision=True))
 

@@ -1,4 +1,4 @@
-"""The classifier: a network and a linear model on n-grams, whose scores are added, in NumPy alone; its files."""
+"""The classifier, in NumPy only: a network and a linear model on n-grams, whose scores are added; its files."""
 
 import os
 from dataclasses import dataclass, field
@@ -73,7 +73,7 @@ class ClassifierHead(Shareable):
         return np.asarray(exponent / exponent.sum())
 
     def is_known(self, probability: Floats) -> bool:
-        """Whether a class fits: its probability is as high as that of nearly all programs of known classes."""
+        """Whether a class fits: its probability reaches that of nearly all programs of known classes."""
         return bool(probability.max() >= self.threshold)
 
     def scores(self, program: EncodedProgram) -> Floats:

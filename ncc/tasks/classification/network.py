@@ -25,7 +25,7 @@ _WORDS_PER_PRODUCT = 1024
 
 @dataclass(frozen=True, eq=False)
 class TrainedNetwork:
-    """A network in torch; `row` is (num_words,) int32 row of its vectors for each word of the embedding."""
+    """A network in torch; `row` has, for each word of the embedding, the row of its vector, (num_words,) int32."""
 
     model: EncoderNetwork
     row: Ints32
@@ -40,7 +40,7 @@ class TrainedNetwork:
         return network_outputs(self.model, data)
 
     def to_numpy(self) -> ProgramNetwork:
-        """The network for answers without torch."""
+        """The network for predictions without torch."""
         arrays = self.model.to_arrays()
         return ProgramNetwork(NumpyNetwork.from_arrays(arrays, self.training.encoder), arrays["vectors"], self.row)
 
@@ -90,7 +90,7 @@ def fit_network(
 
 
 def program_data(views: Sequence[Sequences], label: Ints, rows: Ints, batch_by: str = "samples") -> SequenceData:
-    """Some programs as training data, each at one of its levels each time it is drawn."""
+    """Programs as training data; each draw uses one of a program's levels."""
     variants = rows[:, None] + len(label) * np.arange(len(views))[None, :]
     return SequenceData(Sequences.joined(views), label[rows], variants=variants, batch_by=batch_by)
 
@@ -98,7 +98,7 @@ def program_data(views: Sequence[Sequences], label: Ints, rows: Ints, batch_by: 
 def _first_vectors(
     embedding: Embedding, training: NetworkTraining, tables: Sequence[ProgramTable], rng: np.random.Generator
 ) -> tuple[Floats32, Ints32]:
-    """Vectors to start from, of all words or of those in use, and each word's row among them, or its nearest one's."""
+    """Initial vectors of all words or those in use, and for each word the row of its or the nearest word's vector."""
     if not training.encoder.train_vectors:
         return embedding.vectors, np.arange(len(embedding.vectors), dtype=np.int32)
     used = [embedding.look_up(table.texts).word[np.unique(table.text_id)] for table in tables]

@@ -35,7 +35,7 @@ class NgramModel:
     weights: NDArray[np.int8]  # (buckets, num_classes)
     scale: Floats32  # (num_classes,) factor of a class's weights
     bias: Floats32  # (num_classes,)
-    idf: Floats32  # (buckets,) factor of a bucket's counts; 0 if only one training program has it
+    idf: Floats32  # (buckets,) factor of a bucket's counts; 0 if it occurs in only one training program
 
     def __post_init__(self) -> None:
         """Check shapes and types."""
@@ -84,9 +84,9 @@ def fit_ngrams(
     machine = LinearSVC(C=penalty, random_state=int(rng.integers(2**31)))
     machine.fit(counts, np.tile(samples.label[rows], len(samples.variants)))
     coef, intercept = machine.coef_, machine.intercept_
-    if len(machine.classes_) == 2:  # one machine separates two classes
+    if len(machine.classes_) == 2:  # two classes need only one machine
         coef, intercept = np.concatenate([-coef, coef]), np.concatenate([-intercept, intercept])
-    # a class without a program here is lower than any other can get
+    # a class without programs gets a lower margin than any other
     lowest = (intercept - np.linalg.norm(coef, axis=1)).min() - 1
     weights, bias = np.zeros((len(samples.classes), buckets)), np.full(len(samples.classes), lowest)
     weights[machine.classes_], bias[machine.classes_] = coef, intercept
@@ -127,7 +127,7 @@ def _values(count: Ints, idf: Floats32) -> Floats32:
 def hashed_ngrams(
     words: Ints32, start: Ints, literals: NDArray[np.uint32], literal_start: Ints32 | Ints, buckets: int
 ) -> tuple[Ints, Ints]:
-    """Program and bucket of every n-gram, as often as it occurs, of n programs that lie one after the other.
+    """Program and bucket of every occurrence of an n-gram in n concatenated programs.
 
     N-grams are the runs of up to three words, each statement's word with all its literals together, each literal, and
     each literal with its statement's word. No run leaves its program. Arrays are as in `ProgramTable`.

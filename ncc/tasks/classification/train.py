@@ -26,9 +26,9 @@ from ncc.tasks.classification.head import ClassifierHead
 from ncc.tasks.classification.ngrams import fit_ngrams, ngram_scores
 
 NGRAM_WEIGHT = 4.5
-"""Weight of the n-grams' margins beside the network's scores: of no great effect on the validation programs."""
+"""Weight of the n-grams' margins relative to the network's scores; other values change validation scores little."""
 _CALIBRATION_BINS = 15
-"""Of equal width, as in Naeini, Cooper, Hauskrecht 2015 ("Obtaining well calibrated probabilities")."""
+"""Number of bins of equal width, see Naeini, Cooper, Hauskrecht 2015 ("Obtaining well calibrated probabilities")."""
 _SEED = 204
 _PROPORTIONS = (3, 1, 1)
 
@@ -104,7 +104,7 @@ def fit_classifier(
 
 
 def _measured_card(refit: ClassifierHead, samples: ProgramSamples, embedding: Embedding) -> dict[str, Any]:
-    """Part of a measured classifier's card that stays valid: programs that are trained on can't be measured on."""
+    """Scores of a measured classifier's card that stay valid after training on all programs."""
     if refit.classes != samples.classes or refit.levels != tuple(samples.variants):
         raise AssetError("the measured classifier was trained on other classes or levels")
     scores = {name: refit.card.get(name) for name in ("test", "test_accuracy", "calibration_error")}
@@ -168,7 +168,7 @@ def probabilities(scores: Sequence[Floats]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class ProgramSplit:
-    """Rows of a split, int64, to learn from, to calibrate by, and to measure on; and (n,) groups of near-duplicates."""
+    """Rows of a split, int64, for training, calibration and testing, and (n,) groups of near-duplicates."""
 
     train: Ints
     valid: Ints
@@ -191,9 +191,9 @@ def split_samples(samples: ProgramSamples, *, is_grouped: bool = True) -> Progra
 
 
 def near_duplicates(table: ProgramTable) -> Ints:
-    """Number the groups of programs with the same abstracted statements in the same order, (n,) int64.
+    """Index of the group of programs with the same sequence of abstracted statements, (n,) int64.
 
-    Names, constants and comments are then all that differs between programs of a group.
+    Programs of a group differ only in names, constants and comments.
     """
     groups: dict[bytes, int] = {}
     spans = zip(table.start[:-1].tolist(), table.start[1:].tolist(), strict=True)
@@ -214,7 +214,7 @@ def split_programs(label: Ints, group: Ints, seed: int, *, is_grouped: bool = Tr
         for row in rows[rng.permutation(len(rows))].tolist():
             units.setdefault(int(unit[row]), []).append(row)
         filled = np.zeros(len(_PROPORTIONS))
-        # large groups first, or they would find no side with room; among equals the order stays drawn
+        # large groups first, while there is room for them; equal ones stay in random order
         for key, members in sorted(units.items(), key=lambda item: -len(item[1])):
             selected = unit_sides.setdefault(key, int(np.argmax((quota - filled) / quota)))
             side[members] = selected

@@ -1,7 +1,7 @@
 """Heads that predict speedups at each coarsening factor: a line in one feature, which ships, or LSTMs; their files.
 
-Merging copies divergent regions for each work-item, one after the other, so the line's feature is the share of
-statements that not all threads run (Magni, Dubach, O'Boyle, PACT 2014, section 3 and table 2).
+Merging copies divergent regions for each work-item, so the line's feature is the fraction of statements that only
+some threads execute (Magni, Dubach, O'Boyle, PACT 2014, section 3 and table 2).
 """
 
 import os
@@ -23,11 +23,11 @@ from ncc.learning.heads.files import DISTINCT, ModelFormat, Stored, check_shapes
 from ncc.system.files.hub import Shareable
 
 LOOP_WEIGHT = 10.0
-"""Weight of a loop's statements, again for each loop around it; 5 and 20 gain the same, 1 gains 0.03 less."""
+"""Weight of a statement per enclosing loop; 5 and 20 gain the same, 1 gains 0.03 less."""
 MAX_LOOP_DEPTH = 3
-"""Of loops that count; 2 and 5 gain the same, 1 gains 0.02 less."""
+"""Maximum loop depth for weights; 2 and 5 gain the same, 1 gains 0.02 less."""
 MIN_SPEEDUP = 0.01
-"""A straight line can leave what is possible."""
+"""Limits of speedups, which a straight line can exceed."""
 MAX_SPEEDUP = 1e9
 
 
@@ -57,14 +57,14 @@ class _Head(Shareable):
         return f"{type(self).__name__}({', '.join(self.devices)}: factors {', '.join(map(str, self.factors))})"
 
     def check_device(self, device: str | None) -> None:
-        """Refuse a device that was not measured; None is any other one."""
+        """Refuse a device that was not measured; None stands for any other device."""
         if device is not None and device not in self.devices:
             raise InputError(f"no device {device!r}; expected one of {', '.join(self.devices)}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LineHead(_Head):
-    """A straight line in the share of divergent statements for each device and factor; it gives log speedups."""
+    """Log speedup for each device and factor as a straight line in the fraction of divergent statements."""
 
     offset: Floats  # (len(devices) + 1, len(factors)) float64, the last row for any other device
     slope: Floats  # the same
@@ -75,7 +75,7 @@ class LineHead(_Head):
         check_shapes(self, offset=shape, slope=shape)
 
     def speedups(self, share: float, device: str | None = None) -> Floats:
-        """Expected speedup at each factor, (len(factors),) float64, on a device or any other one."""
+        """Expected speedup at each factor, (len(factors),) float64, on a device, or on any other one if None."""
         self.check_device(device)
         row = len(self.devices) if device is None else self.devices.index(device)
         with np.errstate(over="ignore"):
@@ -83,7 +83,7 @@ class LineHead(_Head):
 
 
 def divergent_share(module: Module, function: int | None = None) -> float:
-    """Share of a kernel's statements in divergent regions, weighted by loops; by default of a module's first kernel."""
+    """Fraction of a kernel's statements in divergent regions, weighted by loops; default: a module's first kernel."""
     function = module.first_kernel if function is None else function
     divergent = divergent_blocks(module, function, thread_strides(module, function))
     depth = np.array([len(loops) for loops in loops_around(module, function).values()])
@@ -94,7 +94,7 @@ def divergent_share(module: Module, function: int | None = None) -> float:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LSTMHead(_Head):
-    """An ensemble of networks that read a kernel's statements and give log speedups at all factors but the first."""
+    """An ensemble of networks from a kernel's statements to log speedups at all factors except the first."""
 
     ensemble: Annotated[Ensemble, Stored("f2")]
     embedding_id: str
@@ -108,7 +108,7 @@ class LSTMHead(_Head):
                 raise InputError(f"a network has {sizes} outputs and auxiliary inputs; expected {expected}")
 
     def speedups(self, sequence: Floats32, device: str | None = None) -> Floats:
-        """Geometric mean over members, and over devices if none is named, of (time, dim) vectors to (factors,)."""
+        """Geometric mean of speedups, (factors,), over members, and over devices if None, from (time, dim) vectors."""
         self.check_device(device)
         auxiliary = one_hot([device] if device else self.devices, self.devices)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -118,7 +118,7 @@ class LSTMHead(_Head):
 
 
 def one_hot(names: Sequence[str], devices: Sequence[str]) -> Floats32:
-    """A column per device with 1 in its rows and 0 in others, (n, len(devices)) float32."""
+    """One-hot encoding of devices, (n, len(devices)) float32."""
     return (np.array(names)[:, None] == np.array(devices)).astype(np.float32)
 
 

@@ -1,8 +1,8 @@
 """``ncc train coarsening``: a head fitted to the published times, scored on kernels held out.
 
-The table, of Cummins et al. (PACT 2017, case study B), has what Magni et al. (PACT 2014) measured on four GPUs. Its 17
-kernels bear no more than a line in one feature, to which a choice among sixteen comes in most folds; the figure to
-quote is that of ``ncc evaluate coarsening``. Settings are judged by the mean speedup of kernels held out, 1.226.
+The table of Cummins et al. (PACT 2017, case study B) has measurements by Magni et al. (PACT 2014) on four GPUs. Its 17
+kernels support no more than a line in one feature, which most folds choose among sixteen; the figure to quote is that
+of ``ncc evaluate coarsening``. Settings are chosen by the mean speedup of held-out kernels, 1.226.
 """
 
 from collections import defaultdict
@@ -29,16 +29,16 @@ from ncc.learning.training.config import TrainingConfig
 from ncc.tasks.coarsening.head import CoarseningHead, LineHead, LSTMHead, divergent_share, one_hot
 
 FACTORS = (1, 2, 4, 8, 16, 32)
-"""Coarsening factors: how many work-items become one."""
+"""Coarsening factors: number of work-items that are merged into one."""
 DEVICES = ("Fermi", "Kepler", "Cypress", "Tahiti")
 """Names of the devices: NVIDIA GTX 480 and Tesla K20c, AMD Radeon HD 5900 and Tahiti 7970."""
 TABLE = "pact-2014-runtimes.csv"
 _NUMBERS = ("cf", *(f"runtime_{device}" for device in DEVICES))
 _MAX_NUMBER = 1e18
 PENALTY = 3.0
-"""On the square of the slope of the standardized feature; 1.5 and 6 gain the same, 10 gains 0.015 less."""
+"""Penalty on the squared slope of the standardized feature; 1.5 and 6 gain the same, 10 gains 0.015 less."""
 DEVICE_WEIGHT = 0.25
-"""Of a device's own line against that of all devices; 0.125 and 0.5 gain the same, 1 gains 0.03 less."""
+"""Weight of a device's line against that of all devices; 0.125 and 0.5 gain the same, 1 gains 0.03 less."""
 _ABOUT = {
     "data": "PACT 2014 thread coarsening (Magni et al.), 17 kernels on 4 devices; LLVM 5 IR of the kernels",
     "protocol": "one kernel held out after the other, with all its devices",
@@ -96,8 +96,8 @@ def clamp_to_measured(runtime: Floats, chosen: Ints) -> Ints:
 
 def complete_log_speedups(runtime: Floats) -> Floats:
     """Log speedups over no coarsening at factors 1, 2, 4 …, (n, k) float64, of runtimes that may be NaN, (n, k)."""
-    # a row's parabola in log2(factor) is followed beyond what was measured but never upwards: what was not tried is not
-    # believed to be better
+    # a row's parabola in log2(factor) is extrapolated, but never upwards: factors that were not tried are not
+    # assumed to be better
     with np.errstate(invalid="ignore"):
         curves = np.log(runtime[:, :1] / runtime)
     doublings = np.arange(runtime.shape[1], dtype=np.float64)
@@ -114,7 +114,7 @@ def complete_log_speedups(runtime: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class LSTMTraining:
-    """How the ensemble is trained: members, sizes of each, and the loop."""
+    """Training of the ensemble: number of members, their sizes, and the loop."""
 
     members: int = 3
     encoder: EncoderConfig = field(
@@ -125,7 +125,7 @@ class LSTMTraining:
 
 
 def fit_head(model: str, embedding: AnyEmbedding | None, seed: int, data: str | None) -> CoarseningHead:
-    """Fit a model to the published times, and score it on kernels held out."""
+    """Fit a model to the published times, and score it on held-out kernels."""
     if model not in ("line", "lstm"):
         raise InputError(f"model is {model!r}; expected line or lstm")
     times, ir = read_times(locate("coarsening", TABLE, data)), load_kernel_ir(data)
@@ -142,7 +142,7 @@ def fit_head(model: str, embedding: AnyEmbedding | None, seed: int, data: str | 
 def _score_and_fit(
     times: CoarseningTimes, fit: Callable[[Ints], CoarseningHead], kernels: Sequence[Any], **card: Any
 ) -> CoarseningHead:
-    """Hold out one of the (n,) kernels after the other for scores and the interval, then fit to all rows."""
+    """Hold out each of the (n,) kernels in turn for scores and the interval, then fit to all rows."""
     rows, predicted = np.arange(len(times)), np.zeros((len(times), len(FACTORS)))
     for kernel in dict.fromkeys(times.kernel.tolist()):
         held = times.kernel == kernel
@@ -175,12 +175,12 @@ def describe_kernels(
 
 
 def load_words(times: CoarseningTimes, ir: dict[str, bytes], embedding: Embedding) -> list[Ints]:
-    """Load each row's kernel as words of an embedding."""
+    """Load each row's kernel as a sequence of words."""
     return describe_kernels(times, ir, lambda module: kernel_words(module, embedding), embedding.abstraction)
 
 
 def fit_line(times: CoarseningTimes, shares: Floats, rows: Ints) -> LineHead:
-    """Fit a line per device and factor to rows, (m,), of n; each is drawn towards the line of all devices together."""
+    """Fit a line per device and factor to (m,) of n rows, each shrunk towards the line of all devices."""
     shares_of, curves = shares[rows], complete_log_speedups(times.runtime[rows])
     _, first, owner = np.unique(times.kernel[rows], return_index=True, return_inverse=True)
     mean_curves = [curves[owner == kernel].mean(axis=0) for kernel in range(len(first))]

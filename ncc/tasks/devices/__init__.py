@@ -1,1 +1,1 @@
-"""Whether CPU or GPU runs a kernel faster, and by how much; code that fits is imported from its modules alone."""
+"""Whether CPU or GPU runs a kernel faster, and by how much; this package does not import the code for training."""

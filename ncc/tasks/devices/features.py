@@ -1,4 +1,4 @@
-"""Launches as columns of numbers: what a kernel's code does, how its work grows with its data, and the launch's sizes.
+"""Features of launches: what a kernel's code does, how its work grows with its data, and the launch's sizes.
 
 Sizes, numbers of threads and arguments are assumed to grow together, as in most host programs: an integer argument is
 the side length of the data, which has the dimensions in which the kernel asks for its index, or more if its accesses
@@ -29,15 +29,15 @@ from ncc.system.files.text import MAX_BYTES
 
 _MAX_WGSIZE = 1 << 16
 _ITEM_BYTES = 8.0
-"""Bytes moved for each work-item and pointer argument: four there, four back."""
+"""Bytes moved for each work-item and pointer argument: four to the device, four back."""
 _MAX_EXCESS = 0.1
-"""Log of the factor by which accesses may reach beyond the data: a border around it is no reason for a shorter side."""
+"""Log of the factor by which accesses may exceed the data, since a border does not imply a shorter side."""
 _MIN_GROWTH, _MAX_GROWTH = 0.5, 3.0
-"""Power of the side length by which the bytes that a kernel reaches grow: a volume's grow with the third."""
+"""Maximum power of the side length by which accessed bytes grow: the third for a volume."""
 _MIN_ITEMS_GROWTH = 1 / 6
-"""Least power of the data by which work-items grow, where the data follow from the work-items."""
+"""Minimum power of the data size by which work-items grow, if the data size is derived from work-items."""
 _MAX_TRIES = 6
-"""Launches that are run until one fits the data; a secant needs three if what is reached grows by one power."""
+"""Maximum number of launches to find one that fits the data; the secant method needs three for a single power."""
 _DATA_ITEMS = (2.0**12, 2.0**20)
 """Sizes of the two launches at which work is counted."""
 _BLOCK_THREADS = 256
@@ -71,16 +71,16 @@ NUM_KINDS = len(_KINDS)
 WORK_WIDTH = len(_DATA_ITEMS) * (NUM_KINDS + len(CYCLE_KINDS))
 
 TERMS: Mapping[str, Ints] = {"code": np.arange(7), "launch": np.r_[0, 1, 4 : 7 + len(CYCLE_KINDS)]}
-"""Terms of times, by what tables say: no more than the code, or how it was launched; then cycles replace operations."""
+"""Terms of times for tables without and with launch sizes; with them, cycles replace operations."""
 _COSTLY_WEIGHT, _BYTE_WEIGHT = 4.0, 0.25
 
 NUM_SIZES = 3 + 3
-"""Columns of `launch_columns` that depend on sizes; those of the code follow."""
+"""Columns of `launch_columns` that depend on sizes; those of the code come after them."""
 CODE_WIDTH = _PROFILE_WIDTH + len(OPCODES)
 CODE = slice(NUM_SIZES, NUM_SIZES + CODE_WIDTH)
-"""Columns of the code, from which distances between kernels follow."""
+"""Columns of the code, from which distances between kernels are computed."""
 NUM_PUBLISHED = CODE.stop + len(FEATURE_NAMES)
-"""Columns that models of the published times read: their tables do not say how kernels were launched."""
+"""Columns for models of the published times, whose tables don't have all launch sizes."""
 NUM_COLUMNS = NUM_PUBLISHED + 1 + 2 * NUM_KINDS
 LAUNCH = np.r_[0:4, NUM_PUBLISHED:NUM_COLUMNS]
 """Columns of the sizes, and of a thread's work at the launch."""
@@ -117,7 +117,7 @@ class KernelFeatures(Rows):
 
 
 class KernelWork:
-    """A kernel's work, counted once: whatever the launch, and at a given one or at two sizes of the data."""
+    """A kernel's work, counted once: independent of a launch, and at a given one or at two data sizes."""
 
     def __init__(self, module: Module, function: int, launch: Launch | None = None) -> None:
         self._module, self._function, self._launch = module, function, launch
@@ -129,7 +129,7 @@ class KernelWork:
         self._at_sizes = cache(self._launches)  # by the dimensions of the data
 
     def features(self, vectors: NDArray[np.floating], excluding: Collection[int] = ()) -> KernelFeatures:
-        """Describe the kernel as if some statements did nothing; vectors are those of the module's statements."""
+        """Describe the kernel without some statements; vectors are those of the module's statements."""
         statements = self._statements[~np.isin(self._statements, list(excluding))]
         profile = self._work.without(excluding).features()
         sequence = np.empty(1, object)
@@ -153,14 +153,14 @@ class KernelWork:
             runs = [self._fitting_run(items, dimensions) for items in _DATA_ITEMS]
             return [(count_work(self._module, self._function, run), side ** max(dimensions, 1)) for run, side in runs]
         num_threads = self._launch.num_threads
-        # integer arguments that the launch does not give are its side length
+        # integer arguments that are not given are assumed to be the side length
         values = dict.fromkeys(self.integer_arguments, float(round(side_length(num_threads, dimensions))))
         values |= given_arguments(self._module, self._function, self._launch)
         run = Execution(self._module, self._function, Threads.of_launch(self._launch), values)
         return [(count_work(self._module, self._function, run), float(num_threads))] * len(_DATA_ITEMS)
 
     def _fitting_run(self, items: float, dimensions: int) -> tuple[Execution, float]:
-        """Run the kernel on `items` data items, and return the side length at which its accesses stay within them."""
+        """Run the kernel on `items` data items; return the side length at which accesses stay within the data."""
         num_bytes = self._item_bytes / 2 * items
         side, tried = side_length(items, dimensions), list[tuple[Execution, float, float]]()
         while True:
@@ -183,7 +183,7 @@ class KernelWork:
 
 
 def side_length(items: float, dimensions: int) -> float:
-    """Side length of data items laid out in the dimensions in which a kernel asks for its index."""
+    """Side length of data items in the dimensions in which a kernel reads its index."""
     return float(items ** (1 / min(max(dimensions, 1), 3)))
 
 
@@ -195,7 +195,7 @@ def _at_items(columns: Floats, items: Floats) -> Floats:
 
 
 def code_columns(features: KernelFeatures) -> Floats:
-    """(n, CODE_WIDTH) float64 logarithms of counts, and shares, whatever the sizes."""
+    """(n, CODE_WIDTH) float64 logarithms of counts, and fractions, independent of sizes."""
     dimensions = features.feature("dimensions")
     sums = (np.log1p(sum(np.expm1(features.feature(name)) for name in names)) for names in _SUMS)
     growth = dimensions + features.feature("depth"), dimensions + features.feature("open_depth")
@@ -215,7 +215,7 @@ def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
 
 
 def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
-    """(n, 15) float64 amounts that take time at launches of n kernels; sizes as for `launch_columns`."""
+    """(n, 15) float64 amounts that contribute to the time of n launches; sizes as for `launch_columns`."""
     # the launch, bytes moved, operations, costly operations, bytes of memory, accesses that neighbors do not share; one
     # work-item's work in sequence; the cycles of all on a core; a kernel that never asks for its index runs alone
     moved, _, items = complete_sizes(features, sizes).T
@@ -240,7 +240,7 @@ def complete_sizes(features: KernelFeatures, sizes: Floats) -> Floats:
 
 
 def data_items(features: KernelFeatures, sizes: Floats) -> Floats:
-    """(n,) float64 data items of launches, by their work-items where these are known, else by the bytes moved."""
+    """(n,) float64 data items of launches, from work-items if known, else from the bytes moved."""
     transfer, _, items = sizes.T
     small, large = features.items.T
     low, high = np.log(_DATA_ITEMS)
@@ -250,13 +250,13 @@ def data_items(features: KernelFeatures, sizes: Floats) -> Floats:
 
 
 def code_distances(a: Floats, b: Floats) -> Floats:
-    """(n, m) float64 between kernels: about the log of the factor by which their work differs."""
+    """(n, m) float64 distances between kernels: about the log of the factor by which their work differs."""
     parts = ((a[:, part], b[:, part]) for part in (slice(_PROFILE_WIDTH), slice(_PROFILE_WIDTH, None)))
     return np.hypot(*(scaled_distances(*part) for part in parts))
 
 
 def check_sizes(transfer: float | None, wgsize: float | None, global_size: float | None = None) -> None:
-    """Raise InputError for a size that no launch can have."""
+    """Raise InputError for an impossible size."""
     for name, size, low, high, unit in (
         ("transfer", transfer, 0, MAX_BYTES, "bytes"),
         ("wgsize", wgsize, 1, _MAX_WGSIZE, "work-items"),

@@ -1,8 +1,8 @@
-"""`TimesHead`: how long a launch takes on each device, from what the kernel does and its sizes, in NumPy.
+"""`TimesHead`: the time of a launch on each device, from the kernel's work and sizes, in NumPy.
 
-It has one expert per source of measurements, and the nearest to a kernel answers. With distance from the kernels of
-training the machine model's estimate replaces the expert's, and intervals widen from errors on kernels held out to
-errors on sources held out.
+It has one expert per source of measurements, and the nearest to a kernel answers. With distance from the training
+kernels the machine model's estimate replaces the expert's, and intervals widen from errors on held-out kernels to
+errors on held-out sources.
 """
 
 import math
@@ -27,13 +27,13 @@ Platform = Literal["amd", "nvidia"]
 PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 INTERVAL = 0.8
 LEVELS = np.arange(1, 40) / 40
-"""Levels of the quantiles of errors that are kept."""
+"""Levels of the stored quantiles of errors."""
 IN_DOMAIN = 1.0
-"""Distance up to which a kernel is familiar: what it does differs by a factor of e."""
+"""Distance up to which a kernel is familiar: its work differs by a factor of e."""
 _NUM_NEAREST = 3
 _MIN_CHANCE = 1e-6
 _MAX_LOG = 100.0
-"""A ratio of e^100, or a time of e^100 ms, is out of range."""
+"""Limit of the logarithms of ratios and of times in ms."""
 _Distance = Annotated[float, Meta(ge=1e-3, le=MAX_VALUE)]
 
 
@@ -43,10 +43,10 @@ class Errors:
 
     ratio: Floats  # (39,) float64 quantiles of the error of a log ratio of two devices
     times: Floats  # (devices,) float64 error of a log time that 80% of cases stay within
-    ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)]  # log ratio measured for each unit predicted, 0 to 1
-    # factor of log ratios before the probability of their sign is looked up
+    ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)]  # slope of measured over predicted log ratios, 0 to 1
+    # factor of log ratios before the lookup of their sign's probability
     inverse_temperature: Annotated[float, Meta(gt=0, le=100)] = 1.0
-    is_prior: bool = False  # true if no such launch was measured, so that these are priors
+    is_prior: bool = False  # true for priors, if no such launch was measured
 
     def __post_init__(self) -> None:
         check_shapes(self, ratio=LEVELS.shape, times=(len(self.times),))
@@ -54,7 +54,7 @@ class Errors:
             raise InputError("errors below 0, or of ratios that descend")
 
     def blend(self, other: "Errors", weight: float, stretch: float) -> "Errors":
-        """Errors part of the way to larger ones, and stretched."""
+        """Interpolate to larger errors, and scale the result."""
 
         def mix(a: Any, b: Any, larger: Any = np.maximum) -> Any:
             return (1 - weight) * a + weight * larger(a, b)
@@ -74,17 +74,17 @@ class Expert:
 
     source: str
     model: TimesModel  # predicts targets; see `log_times`
-    names: Annotated[tuple[str, ...], Meta(min_length=1)]  # of the kernel of each row of code
-    code: Annotated[Floats, Stored("f2", MAX_VALUE)]  # (n, k) float64 of what they do, for each compiler
-    low: Annotated[Floats, Stored(bound=_MAX_LOG)]  # (3,) float64 ends of the logarithms of the sizes in training
+    names: Annotated[tuple[str, ...], Meta(min_length=1)]  # name of the kernel of each row of code
+    code: Annotated[Floats, Stored("f2", MAX_VALUE)]  # (n, k) float64 features of code, for each compiler
+    low: Annotated[Floats, Stored(bound=_MAX_LOG)]  # (3,) float64 limits of the logarithms of sizes in training
     high: Annotated[Floats, Stored(bound=_MAX_LOG)]
     errors_in_domain: Errors  # on kernels held out
-    errors_out_of_domain: Errors  # on sources held out
-    in_domain_radius: _Distance  # distance up to which errors are as on kernels held out
-    out_of_domain_radius: _Distance  # distance at which they are as on sources held out
-    # distances from which the machine model counts, and from which it alone counts
+    errors_out_of_domain: Errors  # on held-out sources
+    in_domain_radius: _Distance  # distance up to which errors are as on held-out kernels
+    out_of_domain_radius: _Distance  # distance from which they are as on held-out sources
+    # distances from which the machine model is blended in, and from which it is used alone
     blend_range: tuple[_Distance, _Distance]
-    is_residual: bool = False  # true if the model predicts what the machine model leaves
+    is_residual: bool = False  # true if the model predicts residuals of the machine model
     # "at": (k,) float64 ascending mean log times, "scale": (k, 1 + devices) factors of errors there, that of the ratio
     # first; nothing if errors are alike at all times
     errors_by_time: Annotated[dict[str, Floats], Stored(bound=_MAX_LOG)] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Expert:
                 raise InputError(f"distances {start:g} and {end:g}; expected ascending ones")
 
     def distances(self, columns: Floats) -> Floats:
-        """(n, kernels) float64 of launches from the kernels of training, sizes beyond all of these included."""
+        """(n, kernels) float64 distances of launches from the training kernels, including sizes beyond all of these."""
         sizes = columns[:, :3]
         beyond = np.maximum(np.maximum(self.low - sizes, sizes - self.high), 0).sum(axis=1) / 2
         return np.hypot(code_distances(columns[:, CODE], self.code), beyond[:, None])
@@ -116,7 +116,7 @@ class Expert:
         return replace(errors, ratio=ratio * errors.ratio, times=np.array(times) * errors.times)
 
     def errors_at(self, distance: float, log_time: float, others: Errors | None = None) -> Errors:
-        """Errors to expect at a distance from training; of the machine model too if launches are measured otherwise."""
+        """Expected errors at a distance from training; at least the machine model's if measured differently."""
         in_domain = self._at_time(self.errors_in_domain, log_time)
         if others is not None:
             weight = float(np.clip(2 * (distance / self.blend_range[0] - 1), 0, 1))
@@ -127,9 +127,9 @@ class Expert:
 
 
 def sign_probability(log_ratio: Floats | float, errors: Floats, inverse_temperature: float = 1.0) -> Floats:
-    """Probability that a log ratio, (n,) or one, has the right sign if errors of either sign are equally probable."""
+    """Probability that log ratios, scalar or (n,), have the right sign if both signs of errors are equally probable."""
     size = np.abs(log_ratio)
-    # a factor of ratios below 1 rises to 1 where the interval leaves 0
+    # a factor of ratios below 1 increases to 1 as the interval leaves 0
     decided = np.minimum(size / max(float(np.interp(INTERVAL, LEVELS, errors)), 1e-9), 1)
     factor = inverse_temperature + max(1 - inverse_temperature, 0) * decided**2
     inside = np.interp(size * factor, np.append(0, errors), np.append(0, LEVELS))
@@ -138,18 +138,18 @@ def sign_probability(log_ratio: Floats | float, errors: Floats, inverse_temperat
 
 @dataclass(frozen=True, eq=False)
 class TimesHead(Shareable):
-    """Everything that predicts times."""
+    """A trained predictor of times."""
 
     _noun = "device_head"
 
-    # one alone is compared with a GPU of a data sheet
+    # a single one can be compared with a GPU's data sheet
     devices: Annotated[tuple[str, ...], Meta(min_length=1), DISTINCT]
     experts: tuple[Expert, ...]  # one per source
     machine: MachineModel
-    machine_model_errors: Errors  # its errors on kernels from elsewhere
-    wgsize: Annotated[float, Meta(ge=1, le=1 << 16)]  # work-group size that stands for an unknown one
-    platform: str  # name for the answers
-    card: dict[str, Any] = field(default_factory=dict)  # data, command and scores; no answer needs it
+    machine_model_errors: Errors  # its errors on kernels from other sources
+    wgsize: Annotated[float, Meta(ge=1, le=1 << 16)]  # work-group size that replaces an unknown one
+    platform: str  # name in answers
+    card: dict[str, Any] = field(default_factory=dict)  # data, command and scores; not needed for answers
     embedding_id: str | None = None  # fingerprint of the embedding, if a model reads statements
 
     def __post_init__(self) -> None:
@@ -178,7 +178,7 @@ class TimesHead(Shareable):
         return float(np.min(ends)), float(np.max(ends))
 
     def predict(self, features: KernelFeatures, sizes: Floats, as_measured: bool = False) -> list[DevicePrediction]:
-        """Predict for n launches, sizes as for `launch_columns`; by the experts alone if times count as theirs do."""
+        """Predict for n launches, sizes as for `launch_columns`; by experts alone if measured like theirs."""
         sizes = sizes.copy()
         sizes[:, 1] = np.where(np.isfinite(sizes[:, 1]), sizes[:, 1], self.wgsize)
         if np.isnan(sizes[:, [0, 2]]).all(axis=1).any():
@@ -208,7 +208,7 @@ class TimesHead(Shareable):
     def _answer(self, expert: Expert, targets: Floats, errors: Errors, distances: Floats) -> DevicePrediction:
         distance = float(distances.min())
         logs = log_times(targets[None, :])[0]
-        # two devices: the first and the fastest of the others, if there are any
+        # two devices: the first, and the fastest of the others if there are any
         fastest = int(targets[1:].argmax()) + 1 if len(targets) > 1 else 0
         ratio, half = float(targets[fastest] if fastest else 0), float(np.interp(INTERVAL, LEVELS, errors.ratio))
         if not max(np.abs(logs).max() + errors.times.max(), abs(ratio) + half) < _MAX_LOG:
@@ -217,12 +217,12 @@ class TimesHead(Shareable):
             name: tuple(np.exp([log, log - error, log + error]).tolist())
             for name, log, error in zip(self.devices, logs, errors.times, strict=True)
         }
-        # the interval is of the distribution that the probability is of: it leaves 0 at a probability of 0.9
+        # interval and probability are of one distribution: the interval leaves 0 at a probability of 0.9
         near = half / max(errors.inverse_temperature, 1)
         sure = float(sign_probability(ratio, errors.ratio, errors.inverse_temperature))
         familiar = distance <= max(IN_DOMAIN, 1.5 * expert.in_domain_radius)
         if not familiar:
-            # if errors on kernels from elsewhere were never measured, odds are even until the interval leaves 0
+            # without measured errors on kernels from other sources, odds are even until the interval leaves 0
             sure = 0.5 + _MIN_CHANCE if errors.is_prior and abs(ratio) < near else min(sure, 0.5 + INTERVAL / 2)
         ends = (ratio - near, ratio + half) if ratio > 0 else (ratio - half, ratio + near)
         devices = self.devices[0], self.devices[fastest]
@@ -248,7 +248,7 @@ FORMAT: ModelFormat[TimesHead] = ModelFormat(
 
 
 def check_platform(platform: str) -> str:
-    """Return a platform that there is, or raise InputError."""
+    """Return a known platform, or raise InputError."""
     if platform not in PLATFORMS:
         known = f"expected one of {', '.join(PLATFORMS)}, the published machines"
         raise InputError(f"platform is {platform!r}; {known}. For another one: ncc calibrate -o mine, then --head mine")

@@ -1,4 +1,4 @@
-"""Models of times: a machine's constants, processes, trees and LSTMs; how each is fitted, and answers in NumPy.
+"""Models of times: machine constants, Gaussian processes, trees and LSTMs, each with its fit, and answers in NumPy.
 
 Reference: Williams, Waterman and Patterson 2009 (roofline); Rasmussen and Williams 2006, chapter 2 (processes);
 Ben-Nun et al. 2018, section 6.2 (statements and auxiliary inputs of the LSTM); times on every device are ours.
@@ -25,32 +25,32 @@ from ncc.tasks.devices.features import COVARIANCES, LAUNCH, NUM_PUBLISHED, TERMS
 Model = Literal["gp", "trees", "lstm"]
 MODELS: tuple[Model, ...] = get_args(Model)
 LONGEST_READ = 128
-"""Statements of a kernel that networks read, the first ones."""
+"""Maximum number of a kernel's statements that networks read, from the start."""
 MAX_VALUE = 1e6
 MAX_STANDARD = 5.0
 _MIN_SCALE = 1e-6
 _BEND, _MAX_COMPRESSED = 3.0, 5.5
 _DECAY = 10.0
-"""Per distance: what is learned beyond the machine model says how long kernels near training take, hardly others."""
+"""Decay per distance: residuals of the machine model are learned for kernels close to training only."""
 _TERMS = {len(terms): terms for terms in TERMS.values()}
 PRIORS: Mapping[str, tuple[float, ...]] = {
     "CPU": (0.02, 1e-8, 1e-7, 1e-6, 5e-8, 1e-6, 3e-7, 3e-8, 3e-7, 1e-6, 1e-5, 3e-5, 1e-6, 2e-6, 1e-6),
     "GPU": (0.02, 2e-7, 1e-9, 1e-8, 5e-9, 5e-8, 1e-5, 1e-9, 1e-9, 1e-8, 1e-8, 3e-8, 1e-8, 2e-8, 1e-8),
 }
-"""Milliseconds for each unit of the terms, by the data sheets of a desktop of 2013."""
+"""Milliseconds per unit of the terms, from the data sheets of a desktop of 2013."""
 _PRIOR_SD = 2.0
 _MACHINE_WEIGHT = 500.0
 
-# chosen on the published times, kernels and suites held out, before the heads that ship were fitted
+# chosen on held-out kernels and suites of the published times, before the shipped heads were fitted
 _NOISE = 0.05
 _MAX_POINTS, _ITERATIONS = 1200, 100
 _MAX_RATIO = 4.0
 _EPOCHS, _STEPS, _BATCH_SIZE = (5, 30), 1500, 32
-"""Of LSTMs: about so many steps, within these epochs."""
+"""Approximate number of training steps of LSTMs, within these numbers of epochs."""
 
 
 def targets_of(log_times: Floats) -> Floats:
-    """(n, d) float64 of such log times: their mean, and by how much each device but the first is faster than that."""
+    """(n, d) float64 targets from log times: their mean, and log speedups of the other devices over the first."""
     return np.hstack([log_times.mean(axis=1, keepdims=True), log_times[:, :1] - log_times[:, 1:]])
 
 
@@ -62,11 +62,11 @@ def log_times(targets: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class MachineModel:
-    """Devices by their constants (launch, bus, operations, memory), for kernels unlike all measured ones."""
+    """Device constants (launch, bus, operations, memory), for kernels unlike all measured ones."""
 
-    # (devices, k) float64 log ms for each unit of `TERMS`, told apart by k
+    # (devices, k) float64 log ms per unit of `TERMS`, whose kind follows from k
     constants: Annotated[Floats, Stored(bound=100)]
-    # log ratio measured for each unit predicted: other kernels reach that much of a peak
+    # slope of measured over predicted log ratios, since kernels don't reach peaks
     ratio_shrinkage: Annotated[float, Meta(ge=0, le=1)] = 1.0
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class MachineModel:
             raise InputError(f"constants of shape {self.constants.shape}")
 
     def targets(self, terms: Floats) -> Floats:
-        """(n, devices) float64 by the logarithms of the sums of the terms."""
+        """(n, devices) float64 log times: logarithms of the sums of the terms."""
         each = np.log(np.maximum(terms[:, _TERMS[self.constants.shape[1]]], 1e-30))[:, None, :] + self.constants
         targets = targets_of(np.logaddexp.reduce(each, axis=2))
         targets[:, 1:] *= self.ratio_shrinkage
@@ -82,7 +82,7 @@ class MachineModel:
 
 
 def fit_machine(launches: LaunchTimes, terms: Floats, *, launched: bool) -> MachineModel:
-    """Fit constants with the least pseudo-Huber error of log times, held near the data sheets'."""
+    """Fit constants to log times by the pseudo-Huber loss, regularized towards the data sheets."""
     from scipy.optimize import minimize
 
     constants, known = [], TERMS["launch" if launched else "code"]
@@ -99,7 +99,7 @@ def fit_machine(launches: LaunchTimes, terms: Floats, *, launched: bool) -> Mach
             value = weight * float((huber - 1).sum()) + float(away @ (constant - prior)) / 2
             return value, weight * gradient.sum(axis=0) + away
 
-        # a device of unknown kind gets the prior of the kind that explains its times better
+        # a device of unknown kind gets the prior of the kind that fits its times better
         priors = np.log([PRIORS[device]] if device in PRIORS else list(PRIORS.values()))[:, known]
         fits = [minimize(loss, prior, (prior,), jac=True, method="L-BFGS-B") for prior in priors]
         constants.append(min(fits, key=lambda fit: fit.fun).x)
@@ -107,7 +107,7 @@ def fit_machine(launches: LaunchTimes, terms: Floats, *, launched: bool) -> Mach
 
 
 def correct(machine: Floats, learned: Floats, distance: Floats) -> Floats:
-    """(n, targets) float64 of the machine model plus what a model learned beyond it, see `_DECAY`."""
+    """(n, targets) float64 of the machine model plus a model's residuals, see `_DECAY`."""
     return machine + np.hstack([learned[:, :1] * np.exp(-_DECAY * distance)[:, None], learned[:, 1:]])
 
 
@@ -118,20 +118,20 @@ def _check_scale(model: "GaussianProcess | LSTMTimes", width: int) -> None:
 
 
 def _column_scale(columns: Floats) -> Floats:
-    """(k,) float64 standard deviations, 0 if constant, also if only rounding differs."""
+    """(k,) float64 standard deviations; 0 if constant up to rounding."""
     scale = columns.std(axis=0)
     return np.where(scale < _MIN_SCALE, 0.0, scale)
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianProcess:
-    """A Gaussian process for each target, all of one covariance."""
+    """One Gaussian process per target, with a common covariance."""
 
     mean: Annotated[Floats, Stored("f4", MAX_VALUE)]  # (k,) float64 of the columns in training; scale 0 if constant
     scale: Annotated[Floats, Stored("f4", MAX_VALUE)]
-    points: Annotated[Floats, Stored("f2", MAX_VALUE)]  # (m, k) float64 standardized rows that represent training
+    points: Annotated[Floats, Stored("f2", MAX_VALUE)]  # (m, k) float64 standardized, representative rows
     weights: Annotated[Floats, Stored("f4", MAX_VALUE)]  # (m, targets) float64
-    base: Floats  # (targets,) float64 far from all points
+    base: Floats  # (targets,) float64 value far from all points
     covariance: str = "code"  # name in `COVARIANCES`
 
     def __post_init__(self) -> None:
@@ -162,7 +162,7 @@ def _covariance_of(a: Floats, b: Floats, name: str) -> Floats:
 
 
 def _fit_process(columns: Floats, targets: Floats, covariance: str, seed: int) -> GaussianProcess:
-    """Fit a process to all rows, or if they are many to some that represent them (subset of regressors)."""
+    """Fit a process to all rows, or to representative ones if there are many (subset of regressors)."""
     from scipy.linalg import cho_factor, cho_solve
 
     seen = columns[:, COVARIANCES[covariance][0]]
@@ -181,9 +181,9 @@ def _fit_process(columns: Floats, targets: Floats, covariance: str, seed: int) -
 
 @dataclass(frozen=True, eq=False)
 class LSTMTimes:
-    """LSTMs that read a kernel's statements, beside sizes and a thread's work at the launch."""
+    """LSTMs on a kernel's statements, with sizes and a thread's work as auxiliary inputs."""
 
-    ensemble: Annotated[Ensemble, Stored("f2")]  # the networks; their outputs are the targets, ratios compressed
+    ensemble: Annotated[Ensemble, Stored("f2")]  # the networks; their outputs are the targets with compressed ratios
     # (len(LAUNCH),) float64 of those columns in training; scale 0 if constant
     mean: Annotated[Floats, Stored("f4", MAX_VALUE)]
     scale: Annotated[Floats, Stored("f4", MAX_VALUE)]
@@ -205,7 +205,7 @@ class LSTMTimes:
         kernels, owner = distinct_sequences([sequence[:LONGEST_READ] for sequence in sequences])
         for index, kernel in enumerate(kernels):
             rows = np.flatnonzero(owner == index)
-            # a kernel without any statement has no vectors
+            # a kernel without statements has no vectors
             encoded = self.ensemble.encode(kernel if len(kernel) else np.zeros((1, kernel.shape[1]), np.float32))
             result[rows] = self.ensemble.outputs(encoded, auxiliary[rows]).mean(axis=0)
         return result
@@ -232,7 +232,7 @@ def _fit_lstm(columns: Floats, targets: Floats, sequences: NDArray[np.object_], 
         noise=1.0,
     )
     encoder = EncoderConfig(hidden=64, layers=1, pooling=("last", "mean", "max"), last_dropout=0.2)
-    head = HeadConfig(dense=128, norm="layer", dropout=0.1)  # batches have few kernels, so norms are over features
+    head = HeadConfig(dense=128, norm="layer", dropout=0.1)  # normalize over features, since batches have few kernels
     make = partial(EncoderNetwork, np.concatenate(kernels), targets.shape[1], encoder, head, len(LAUNCH))
     epochs = int(np.clip(_STEPS * _BATCH_SIZE // len(columns), *_EPOCHS))
     loop = TrainingConfig(epochs=epochs, batch_size=_BATCH_SIZE)
@@ -257,13 +257,13 @@ TimesModel = Boosted | GaussianProcess | LSTMTimes
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Launches(LaunchTimes, KernelFeatures):
-    """Launches of kernels as models learn them: their times, and what their kernels do."""
+    """Launches for training: their times, and their kernels' features."""
 
-    base: Floats | None = None  # (n, d) float64 targets of the machine model if models learn what it leaves, else None
+    base: Floats | None = None  # (n, d) float64 targets of the machine model if models learn its residuals, else None
 
     @classmethod
     def of(cls, table: LaunchTimes, features: KernelFeatures) -> Self:
-        """Launches of a table, beside the features of each one's kernel."""
+        """Make launches from a table and the features of each row's kernel."""
         return cls(**vars(table), **vars(features))
 
     @cached_property
@@ -277,7 +277,7 @@ class Launches(LaunchTimes, KernelFeatures):
         return targets_of(self.log_times)
 
     def fit(self, kind: Model, rows: Any, seed: int) -> TimesModel:
-        """Fit a model to some rows; processes and trees read the work at a launch only beside a machine model."""
+        """Fit a model to some rows; processes and trees use the work at a launch only with a machine model."""
         columns, targets = self.columns[rows], self.targets[rows]
         if self.base is not None:
             targets = targets - self.base[rows]
@@ -285,7 +285,7 @@ class Launches(LaunchTimes, KernelFeatures):
         if kind == "trees":
             seen = columns[:, :NUM_PUBLISHED] if self.base is None else columns
             return _fit_trees(seen, np.hstack([targets[:, :1], ratios]), seed)
-        compressed = np.hstack([targets[:, :1], np.arcsinh(_BEND * ratios)])  # signs count more, and large ratios less
+        compressed = np.hstack([targets[:, :1], np.arcsinh(_BEND * ratios)])  # emphasizes signs over large ratios
         if kind == "gp":
             return _fit_process(columns, compressed, "code" if self.base is None else "launch", seed)
         return _fit_lstm(columns, compressed, self.sequences[rows], seed)

@@ -1,4 +1,4 @@
-"""Predicts whether CPU or GPU runs a kernel faster, by how much, over sizes of its data, and because of which lines.
+"""Predicts whether CPU or GPU runs a kernel faster, by how much, over data sizes, and which lines decide.
 
 Reference: Ben-Nun et al. 2018, section 6.2; Zeiler and Fergus 2014 (occlusion), here of lines of code.
 """
@@ -23,19 +23,19 @@ from ncc.tasks.devices.head import TimesHead
 from ncc.tasks.devices.prediction import SIZES, DeviceCurve, DevicePrediction, Explanation, LineContribution
 
 _MAX_WORK = 2**19
-"""Statements that are described, once for each line: about a minute and a half of work."""
+"""Maximum product of statements and lines to explain: about a minute and a half of work."""
 _ELEMENT = 4
-"""Bytes of an element of a buffer that host code does not tell, one for each work-item."""
+"""Bytes per work-item of a buffer whose size is not in host code."""
 _TIMED_STEP = 8
-"""Step between sizes at which a GPU of a data sheet is timed, each by running the kernel."""
+"""Factor between sizes at which a data sheet's GPU is evaluated, each by an execution of the kernel."""
 
 Comparison = Callable[[DevicePrediction, tuple[Module, int, Launch, HostLaunch], float], DevicePrediction]
-"""Compares the CPU of an answer with a GPU that no head knows, at a launch that moves some bytes."""
+"""Compares the CPU of an answer with a data sheet's GPU, at a launch that moves a number of bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A launch of a kernel that a head is asked about, at all sizes if none is given."""
+    """A query: a launch of a kernel, at all sizes if none is given."""
 
     head: TimesHead
     kernel: Kernel
@@ -43,12 +43,12 @@ class Question:
     wgsize: float | None
     global_size: float | None
     compare: Comparison | None = None
-    hosted: tuple[Launch, HostLaunch] | None = None  # a launch in host code, if that gives the sizes
+    hosted: tuple[Launch, HostLaunch] | None = None  # the launch in host code, if it has the sizes
 
     @classmethod
     def of_host(cls, head: TimesHead, kernel: Kernel, compare: Comparison | None, host: HostLaunch) -> "Question":
-        """Ask about a launch in host code, whose buffers are copied there and back."""
-        assert host.grid and host.block  # launches of unknown sizes are left out
+        """Query a launch in host code, assuming that its buffers are copied to the device and back."""
+        assert host.grid and host.block  # launches with unknown sizes are skipped
         launch = Launch.of(host.grid, host.block, {})
         hosted = host.add_arguments(launch, kernel.module, kernel.function), host
         items, group = float(launch.num_threads), float(launch.block_threads)
@@ -67,7 +67,7 @@ class Question:
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
-        """Bytes moved and work-items, one derived from the other if only that is given; NaN if neither is."""
+        """Bytes moved and work-items, each derived from the other if missing; NaN if both are missing."""
         given = np.array([[self.transfer, self.wgsize, self.global_size]], np.float64)
         moved, _, items = complete_sizes(self.features, given)[0].tolist()
         return min(moved, MAX_BYTES), items
@@ -160,7 +160,7 @@ class Question:
         return Explanation(kernel=kernel.name, log_ratio=whole, lines=tuple(lines))
 
     def _predict(self, features: KernelFeatures) -> DevicePrediction:
-        """Predict for a kernel at these sizes; of neither bytes nor work-items, in the middle of training's."""
+        """Predict at these sizes; without bytes and work-items, in the middle of training's range."""
         moved, (low, high) = self.sizes[0], self.head.transfer_range
         moved = math.sqrt(low * high) if math.isnan(moved) else moved
         return self._predictions(features, np.array([[moved, self.wgsize, self.global_size]], np.float64))[0]
@@ -197,7 +197,7 @@ def _pointers(kernel: Kernel) -> list[int]:
 
 
 def _statement_groups(kernel: Kernel) -> Sequence[list[int]]:
-    """Statements by line; one by one those without, and all if they share a line. Headers of functions are skipped."""
+    """Statements by line, or one by one if lines are missing or all the same, without headers of functions."""
     statements = kernel.statements[~np.isin(kernel.statements, kernel.module.function_start)]
     lines = kernel.module.source_line[statements]
     by_line = len(np.unique(lines)) > 1

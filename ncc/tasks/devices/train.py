@@ -51,7 +51,7 @@ def fit_head(
     data: str | None,
     progress: Callable[[str], None] | None,
 ) -> TimesHead:
-    """Fit a head to tables of measured times, or to the published ones, scored on kernels and families held out."""
+    """Fit a head to measured or published times, with scores on held-out kernels and families."""
     start = time.perf_counter()
     if model not in (None, *MODELS):
         raise InputError(f"model is {model!r}; expected {', '.join(MODELS)}")
@@ -92,7 +92,7 @@ def fit_head(
 
 
 def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
-    """Read tables of the same devices, and the kernel of every launch; DataError if its file does not have it."""
+    """Read tables of the same devices, and the kernel of every launch; DataError if it is missing in its file."""
     parts = [read_times(path) for path in paths]
     for path, part in zip(paths, parts, strict=True):
         if part.devices != parts[0].devices:
@@ -114,7 +114,7 @@ def own_launches(paths: Sequence[Path], embedding: Embedding) -> Launches:
 
 
 def suite_launches(platform: Platform, embedding: Embedding, folder: Folder = None) -> Launches:
-    """Load the 680 rows of device mapping by the published IR, and again by today's clang's if it compiles them."""
+    """Load the 680 rows of device mapping with the published IR, and again with the bundled clang's if it compiles."""
     table, ir_names = read_suites(locate("devmap", f"cgo17-{check_platform(platform)}.csv", folder))
     described = _compiled_features(locate("devmap", "kernels.tar.bz2", folder), embedding)
     compiled = np.flatnonzero([name in described for name in table.kernel.tolist()])
@@ -217,7 +217,7 @@ def _compiled_features(archive: Path, embedding: Embedding) -> dict[str, KernelF
 def held_out_answers(
     launches: Launches, splits: Iterable[Split], source: str, model: Model, seed: int
 ) -> dict[int, DevicePrediction]:
-    """Fit a head to each split's training launches, of a source, and ask it about the others: answers by row."""
+    """Fit a head to the training launches of each split, and predict the others: answers by row."""
     as_measured, answers = source == SUITES and CLGEN not in launches.suite, dict[int, DevicePrediction]()
     for train, test in splits:
         head, asked = fit_times({source: launches.rows(train)}, {source: model}, seed=seed), launches.rows(test)
@@ -231,14 +231,14 @@ def num_folds(table: LaunchTimes, model: str) -> int:
 
 
 def launch_folds(table: LaunchTimes, unit: LaunchUnit, model: str, seed: int) -> Iterator[Split]:
-    """Split launches by kernel or family into `num_folds`, or by suite, each held out by itself."""
+    """Split launches by kernel or family into `num_folds`, or hold out each suite."""
     groups = table.groups(unit)
     num_groups = len(set(groups))
     return balanced_folds(groups, num_groups if unit == "suite" else min(num_folds(table, model), num_groups), seed)
 
 
 def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction]) -> dict[str, Any]:
-    """Score predictions by row of the table; one device alone has no ratios."""
+    """Score predictions by row of the table; a single device has no ratios."""
     rows = np.array(sorted(predictions))
     said = [predictions[row] for row in rows.tolist()]
     logs, measured = table.log_times[rows], ratios_of(targets_of(table.log_times))[rows].max(axis=1)
@@ -246,7 +246,7 @@ def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction
     low, high = np.log([one.interval for one in said]).T
     times, shortest, longest = np.log([list((one.times_ms or {}).values()) for one in said]).transpose(2, 0, 1)
     right = (ratio > 0) == (measured > 0)
-    # speedups are over the device that is faster in most launches
+    # speedups are relative to the device that is faster in most launches
     static = measured if np.mean(measured > 0) > 0.5 else np.zeros(len(measured))
     figures = {
         "accuracy": right.mean(),
@@ -265,7 +265,7 @@ def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction
 
 
 def summary(score: Mapping[str, Any]) -> str:
-    """The figures of `measure_times` that matter most, in a line."""
+    """The main scores of `measure_times` in one line."""
     factors = ", ".join(f"{name} {factor:.2f}" for name, factor in score["factors"].items())
     if "accuracy" not in score:
         return f"factor of times {factors}, coverage {min(score['time_coverage'].values()):.1%}"

@@ -26,13 +26,13 @@ KINDS = (
     "global_strided", "global_far", "global_irregular", "local_load", "local_store", "constant_load",
     "private_load", "private_store",
 )  # fmt: skip
-"""Kinds of work that are counted for a thread."""
+"""Kinds of work per thread."""
 OVERHEAD = "launch overhead"
 ROOFLINE_PARTS = ("single", "double", "integer", "special", "cache", "memory", "shared", "atomic", "latency")
 
-# of gpuFLOPBench's 1,460 launches on an RTX 3080: the shortest, and what most of the short ones take
+# from gpuFLOPBench's 1,460 launches on an RTX 3080: the shortest, and most of the short ones
 _SHORTEST_S, _OVERHEAD_S = 1.7e-6, 2e-6
-# guesses of the order of published latencies; trees correct what they get wrong
+# rough values of published latencies; trees correct their errors
 _LATENCY_CYCLES = {"memory": 400, "shared": 25, "double": 16, "division": 30, "special": 20, "atomic": 300}
 _SECTOR = 32.0
 _TINY = 1e-12
@@ -46,13 +46,13 @@ class LaunchWork:
 
     profile: LaunchProfile  # its counts
     host: HostLaunch  # its launch in host code
-    sector_bytes: float  # bytes moved by accesses of global memory, in whole sectors of 32 bytes
+    sector_bytes: float  # bytes moved by accesses to global memory, in whole sectors of 32 bytes
     store_bytes: float  # bytes moved by stores
     compulsory_bytes: float  # bytes moved with each buffer at most once, as by a perfect cache
-    broadcast_read_bytes: float  # bytes moved with reads that all threads of a warp share once per launch
+    broadcast_read_bytes: float  # bytes moved if reads shared by all threads of a warp happen once per launch
     buffer_bytes: float  # bytes of the known buffers
     shared_bytes: float  # shared memory that a block declares
-    bound: WorkBound  # lower bound by arguments that are given, or read at a launch of these very sizes
+    bound: WorkBound  # lower bound with arguments that are given, or read from a host launch of the same sizes
     assumed_bound: WorkBound  # lower bound with arguments inferred from the launch's sizes too
 
     @property
@@ -61,7 +61,7 @@ class LaunchWork:
         return self.profile.launch
 
     def total(self, kind: str) -> float:
-        """Work of a kind of all threads."""
+        """Work of a kind, by all threads."""
         return self.profile.per_thread.get(kind, 0.0) * self.launch.num_threads
 
 
@@ -107,7 +107,7 @@ def count_launch(module: Module, kernel: int, launch: Launch, host: HostLaunch) 
 
 
 def _sector_bytes(access: Access) -> float:
-    """Bytes that an access moves per thread, in whole sectors that its neighbors share."""
+    """Bytes that an access moves per thread, in whole sectors shared with its neighbors."""
     if access.pattern == "uniform":
         return max(_SECTOR, access.num_bytes) / 32
     if access.pattern == "coalesced":
@@ -116,7 +116,7 @@ def _sector_bytes(access: Access) -> float:
 
 
 def _shared_bytes(module: Module, kernel: int) -> float:
-    """Shared memory that a kernel declares, found by the names of its arrays."""
+    """Bytes of shared memory that a kernel declares, found by the names of its arrays."""
     total, name = 0.0, module.function_names[kernel].removeprefix("_Z")
     for line in module.ir.decode(errors="replace").splitlines():
         if line.startswith("define"):
@@ -137,7 +137,7 @@ def roofline_seconds(work: LaunchWork, spec: GpuSpec) -> dict[str, float]:
     resident = max(1, min(fitting))
     waves = math.ceil(launch.num_blocks / (spec.num_sms * resident))
     busy = min(1.0, launch.num_blocks / spec.num_sms)
-    # lanes that do nothing take as long, and multiprocessors without a block do nothing
+    # idle lanes take the same time, and multiprocessors without a block are idle
     full = launch.num_blocks * warps * 32 / busy
 
     def amount(*kinds: str) -> float:
@@ -170,7 +170,7 @@ class TimeBounds:
     """Lower bounds of a launch."""
 
     seconds: Mapping[str, float]  # Cause (launch overhead, bandwidth, compute, dependency chain) → seconds
-    num_bytes: float  # bytes that memory and GPU exchange; 0 if the GPU's cache may hold all
+    num_bytes: float  # bytes between memory and GPU; 0 if all may be in the GPU's cache
 
     @property
     def binding_bound(self) -> str:
@@ -184,7 +184,7 @@ class TimeBounds:
 
 
 def time_bounds(bound: WorkBound, buffers: Mapping[int, float], spec: GpuSpec) -> TimeBounds:
-    """Bound a launch by a data sheet and known bytes of arguments' memory; the level-2 cache may hold data for it."""
+    """Bound a launch by a data sheet and the known sizes of buffers; data may already be in the level-2 cache."""
     moved = [*bound.load_bytes.items(), *bound.store_bytes.items()]
     touched = sum(min(size, buffers.get(index, size)) for index, size in moved)
     peaks = {"single": spec.peak_fp32, "double": spec.peak_fp64}

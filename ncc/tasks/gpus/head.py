@@ -1,4 +1,4 @@
-"""`GpuHead`: time, bound and traffic of a launch from its columns, by trees that correct a roofline, in NumPy."""
+"""`GpuHead`: time, bound and traffic of a launch from its features, by trees that correct a roofline, in NumPy."""
 
 import os
 from dataclasses import dataclass, field
@@ -18,18 +18,22 @@ from ncc.tasks.gpus.specs import load_specs
 
 INTERVAL = 0.8
 TARGETS = ("time", "spread", "compute", "traffic")
-"""Predicted by trees: log time over the roofline's, log error of that, log odds of being compute-bound, log bytes."""
+"""Targets of the trees: log time over the roofline's, its log error, log odds of compute-bound, log bytes."""
 BOUNDS = ("least_time", "least_bytes")
-"""Columns that answers are never below; see `ncc.tasks.gpus.features.time_bounds`."""
+"""Columns of lower bounds; see `ncc.tasks.gpus.features.time_bounds`."""
 _NEEDED = {"roofline_time", "compulsory_bytes", "sector_bytes", "log_l2_ratio"}
 _LEAST_SHARE, _KNOWN = -4.0, 0.5
-"""Log of the share of a time that counts, and of bytes that are known."""
+"""Log of the fraction of a time that counts, and of bytes that are known."""
 _AMOUNTS = ("compulsory_bytes", "broadcast_read_bytes", "buffer_bytes", "all_buffers", "least_bytes")
 _LARGEST = {
-    "roofline_time": -4.0, "threads": 5.5, "blocks": 3.5, "grid_x": 3.5, "time_waves": -5.0, "sector_bytes": 7.5,
+    "roofline_time": -4.0,
+    "threads": 5.5,
+    "blocks": 3.5,
+    "grid_x": 3.5,
+    "time_waves": -5.0,
+    "sector_bytes": 7.5,
     "reuse": 2.0,
-}  # fmt: skip
-"""Logarithms beyond which more of it changes nothing: of seconds (50 launches' overhead), threads, blocks and bytes."""
+}  # fmt: skip"""Logarithms at which features are clipped: seconds (50 launches' overhead), threads, blocks, bytes."""
 _MIN_ERROR, _MAX_ERROR = 0.02, 3.0
 _MAX_VALUE = 1e6
 MAX_STANDARD = 9.0
@@ -41,10 +45,10 @@ class LaunchEstimate:
 
     log_time: Floats  # (n,) float64 logarithm to base 10 of seconds
     half_width: Floats  # (n,) float64 half of the 80% interval of that
-    balanced_probability: Floats  # (n,) that a launch is compute-bound, with equal class priors
-    probability: Floats  # (n,) the same with the priors of training
+    balanced_probability: Floats  # (n,) probability of compute-bound, with equal class priors
+    probability: Floats  # (n,) the same with the class priors of training
     log_traffic: Floats  # (n,) float64 logarithm to base 10 of bytes
-    distance: Floats  # (n,) float64 from the nearest launch of training, 1 at the edge of what is familiar
+    distance: Floats  # (n,) float64 distance from the nearest launch of training, 1 at the limit of familiar ones
 
 
 _Positive = Annotated[float, Meta(gt=0, lt=_MAX_VALUE)]
@@ -52,12 +56,12 @@ _Positive = Annotated[float, Meta(gt=0, lt=_MAX_VALUE)]
 
 @dataclass(frozen=True, eq=False)
 class GpuHead(Shareable):
-    """Everything that predicts launches on a GPU."""
+    """A trained predictor of launches on a GPU."""
 
     _noun = "gpu_head"
 
-    gpu: str  # the GPU that launches were measured on
-    feature_names: Annotated[tuple[str, ...], DISTINCT]  # names of the k features that it was trained on
+    gpu: str  # the GPU of the measurements
+    feature_names: Annotated[tuple[str, ...], DISTINCT]  # names of its k features
     trees: Boosted  # of `TARGETS`
     interval_scale: _Positive  # half width of the interval per unit of expected error
     # (2,) float64 slope and offset of log odds with equal class priors
@@ -66,8 +70,8 @@ class GpuHead(Shareable):
     mean: Annotated[Floats, Stored("f4", _MAX_VALUE)]  # (k,) float64 of the features in training; scale 0 if constant
     scale: Annotated[Floats, Stored("f4", _MAX_VALUE)]
     train_points: Annotated[Floats, Stored("f2", _MAX_VALUE)]  # (m, k) float64 standardized launches of training
-    in_domain_radius: _Positive  # distance up to which launches are like those
-    card: dict[str, Any] = field(default_factory=dict)  # data, command and scores; no answer needs it
+    in_domain_radius: _Positive  # distance up to which launches are familiar
+    card: dict[str, Any] = field(default_factory=dict)  # data, command and scores; not needed for answers
 
     def __post_init__(self) -> None:
         if self.gpu not in load_specs() or not set(self.feature_names) >= _NEEDED:
@@ -104,8 +108,8 @@ class GpuHead(Shareable):
 
 
 def relative_sizes(values: Floats, columns: tuple[str, ...]) -> Floats:
-    """(n, k) float64 that trees read: times and bytes beside the whole launch's, and sizes up to where it is long."""
-    # so the same kernel at more data gets the same correction once its roofline is far above the launch's overhead
+    """(n, k) float64 features of trees: times and bytes relative to the launch's, and clipped sizes."""
+    # the correction no longer depends on the data size once the roofline is far above the launch overhead
     result, index = values.copy(), {name: number for number, name in enumerate(columns)}
     roofline, sectors = values[:, index["roofline_time"]], values[:, index["sector_bytes"]]
     for name, number in index.items():
@@ -121,12 +125,12 @@ def relative_sizes(values: Floats, columns: tuple[str, ...]) -> Floats:
 
 
 def rooflines(values: Floats, columns: tuple[str, ...]) -> tuple[Floats, Floats]:
-    """(n,) log seconds and (n,) log bytes of the roofline, which trees correct."""
+    """(n,) log seconds and (n,) log bytes of the roofline, before correction by trees."""
     return values[:, columns.index("roofline_time")], np.maximum(values[:, columns.index("compulsory_bytes")], 3.0)
 
 
 def expected_error(log_error: Floats) -> Floats:
-    """Expected size of an error from its logarithm, within limits."""
+    """Expected magnitude of an error from its logarithm, within limits."""
     return np.clip(np.exp(np.clip(log_error, -10, 10)), _MIN_ERROR, _MAX_ERROR)
 
 

@@ -15,7 +15,7 @@ from ncc.tasks.gpus.head import GpuHead
 from ncc.tasks.gpus.specs import GpuSpec, find_spec
 
 _EXTRAPOLATED_WIDTH = 0.3
-"""Powers of ten added to the half width of the interval of a GPU without measurements; no GPU but one was measured."""
+"""Added to the half width of the log10 interval for a GPU without measurements; only one GPU was measured."""
 _CLOSE = math.log10(2)
 _NUM_SHOWN = 6
 _MAX_PRINTED = 1e12
@@ -203,12 +203,12 @@ def predict_time(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPredictio
 
 
 def _amount(value: float) -> str:
-    """All digits of a whole number, unless it is too large to be read."""
+    """Format a whole number with all digits, unless it has too many."""
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < _MAX_PRINTED else f"{value:.6g}"
 
 
 def _balance(work: LaunchWork, spec: GpuSpec) -> float:
-    """Time of operations over time of bytes at a GPU's peaks."""
+    """Ratio of the time of operations to the time of bytes, at a GPU's peaks."""
     times = roofline_seconds(work, spec)
     operations = max(times[name] for name in ("single", "double", "integer"))
     return max(operations, 1e-15) / max(times["memory"], 1e-15)

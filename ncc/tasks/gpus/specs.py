@@ -16,21 +16,21 @@ MEASURED = "RTX 3080"
 
 @dataclass(frozen=True, kw_only=True)
 class GpuSpec:
-    """A data sheet, in bytes, operations and threads (a second)."""
+    """A data sheet: bytes, operations and threads, rates per second."""
 
-    name: str  # the maker's name
-    bus_bandwidth: float  # of the bus to the host, one way: PCIe with 16 lanes of its generation
-    bandwidth: float  # of its memory
-    peak_fp32: float  # operations of each type, a fused one counting twice
+    name: str  # name by the vendor
+    bus_bandwidth: float  # bandwidth of the bus to the host, one way: PCIe of its generation with 16 lanes
+    bandwidth: float  # memory bandwidth
+    peak_fp32: float  # operations of each type; a fused one counts twice
     peak_fp64: float
     peak_int32: float
     num_sms: int  # streaming multiprocessors
     clock_hz: float  # boost clock
     l2_bytes: float  # level-2 cache
-    max_threads_per_sm: int  # resident on a multiprocessor
+    max_threads_per_sm: int  # resident per multiprocessor
     max_blocks_per_sm: int
-    shared_bytes_per_sm: float  # its shared memory
-    source: str  # where the figures stand
+    shared_bytes_per_sm: float  # shared memory per multiprocessor
+    source: str  # source of the figures
 
 
 @cache
@@ -55,7 +55,7 @@ def _read_specs(path: Path) -> dict[str, GpuSpec]:
 
 
 def find_spec(name: str) -> GpuSpec:
-    """Find a GPU whatever the name's case and blanks, or the first of a data sheet (.toml); InputError if unknown."""
+    """Find a GPU by name, ignoring case and blanks, or the first of a data sheet (.toml); InputError if unknown."""
     if name.endswith(".toml"):
         return next(iter(_read_specs(Path(name)).values()))
     specs = load_specs()

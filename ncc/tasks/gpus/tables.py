@@ -11,7 +11,7 @@ from ncc.errors import DataError, InputError
 from ncc.kernels.launch import Launch
 from ncc.learning.data.tables import csv_rows, read_lines
 
-# of gpuFLOPBench's RTX 3080: bytes a second, and operations a byte above which computing bounds, by column
+# gpuFLOPBench's RTX 3080: bytes per second, and by column the operations per byte above which compute is the bound
 _BANDWIDTH = 760e9
 _BALANCE = {"dpAI": 0.465e12 / _BANDWIDTH, "spAI": 29.8e12 / _BANDWIDTH, "intAI": 14.9e12 / _BANDWIDTH}
 
@@ -23,21 +23,21 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredLaunch:
-    """A launch that somebody measured."""
+    """A measured launch."""
 
-    program: str  # the application that is held out as a whole
-    source: str = ""  # file that the kernel is in, relative to the folder of sources; empty if any may hold it
-    kernel: str  # its name, as a profiler shows it
-    launch: Launch  # sizes, and arguments that the table names
-    time_s: float  # seconds that it took
-    traffic_bytes: float | None = None  # bytes of the GPU's memory that it moved
-    is_compute_bound: bool | None = None  # whether it is bound by computing
+    program: str  # the application, which is held out as a whole
+    source: str = ""  # file of the kernel, relative to the folder of sources; empty if unknown
+    kernel: str  # its name in a profiler
+    launch: Launch  # sizes, and arguments in the table
+    time_s: float  # time in seconds
+    traffic_bytes: float | None = None  # bytes moved from and to the GPU's memory
+    is_compute_bound: bool | None = None  # whether it is compute-bound
     program_args: tuple[str, ...] | None = None  # the program's own arguments
-    roofline_s: float | None = None  # seconds by a roofline on measured operations and bytes
+    roofline_s: float | None = None  # seconds by a roofline of measured operations and bytes
 
 
 def read_launches(path: str | os.PathLike[str]) -> list[MeasuredLaunch]:
-    """Read launches from a CSV; its columns tell whose it is, and what stands before its header is skipped.
+    """Read launches from a CSV, whose format is recognized by its columns; lines before its header are skipped.
 
     Your own has ``kernel``, ``grid`` and ``block`` (as 1024 or 64x16), ``time_ms``, and if they are known ``source``,
     ``arguments`` (as n=1000;m=3), ``program``, ``program_arguments``, ``traffic_bytes`` and ``bound`` ("bandwidth" or
@@ -102,7 +102,7 @@ def _own(row: Row) -> MeasuredLaunch:
 
 
 def _nsys(row: Row) -> MeasuredLaunch | None:
-    if not row.get("GrdX"):  # a copy of memory
+    if not row.get("GrdX"):  # a memory copy
         return None
     grid, block = ([int(_number(row, f"{name}{axis}")) for axis in "XYZ"] for name in ("Grd", "Blk"))
     name, time_s = row["Name"], _number(row, "Duration (ns)") * 1e-9
@@ -133,4 +133,4 @@ _READERS: dict[tuple[str, ...], Callable[[Row], MeasuredLaunch | None]] = {
     _OWN: _own,
     ("Duration (ns)", "GrdX", "BlkX", "Name"): _nsys,
 }
-"""Columns that tell whose table it is → what reads a row of it; None for one that is no launch."""
+"""Columns that identify a format → reader of its rows, which returns None for rows that are not launches."""

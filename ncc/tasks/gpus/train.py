@@ -1,7 +1,7 @@
-"""``ncc train gpu``: a head for one GPU, from gpuFLOPBench's profiles or your own table.
+"""``ncc train gpu``: a head for one GPU, from gpuFLOPBench's profiles or a user's table.
 
 Sources are compiled once and their launches counted; boosted trees learn the roofline's residuals, with errors from
-programs held out of each model.
+held-out programs.
 """
 
 import functools
@@ -40,14 +40,14 @@ from ncc.tasks.gpus.tables import MeasuredLaunch, read_launches
 logger = logging.getLogger(__name__)
 
 COUNTING_VERSION = 4
-"""Raised whenever a launch's features change: by what compiles it, reads it, counts it or puts it against a GPU."""
+"""Incremented whenever features of a launch change by its compilation, reading, counting or comparison with a GPU."""
 _NAMES_FLAG = "-fno-discard-value-names"
 _FLAG = re.compile(r"(?<!\S)-([DI]) ?(\S+)")
 _DEVICE = re.compile(r'__global__|<<<|#\s*include\s*"')
 _AS_CUDA = re.compile(r"-x cu\b")
 _INCLUDED = re.compile(r'#\s*include\s*"(?:[^"]*/)?([^"/]+\.(?:cu|hip))"')
 
-# chosen on programs of gpuFLOPBench held out, before the head that ships was fitted
+# chosen on held-out programs of gpuFLOPBench, before the shipped head was fitted
 _FOLDS, _MEMBERS = 4, 3
 _MIN_ERROR = 0.02
 _IN_DOMAIN = 0.9
@@ -64,13 +64,13 @@ class Launches(Rows):
 
     feature_names: tuple[str, ...]  # names of the k features
     values: Floats  # (n, k) float64, see `ncc.tasks.gpus.features.launch_features`
-    program: NDArray[np.str_]  # (n,) what is held out together
+    program: NDArray[np.str_]  # (n,) programs, which are held out as a whole
     kernel: NDArray[np.str_]  # (n,) names
     log_time: Floats  # (n,) float64 logarithm to base 10 of seconds
     log_traffic: Floats  # (n,) float64 of bytes; NaN where not measured
-    compute: Floats  # (n,) float64 1 where bound by computing, else 0; NaN where not known
-    log_ceiling: Floats  # (n,) float64 of the seconds of a roofline on measured operations and bytes; NaN without
-    has_program_args: Bools  # (n,) bool whether the program's own arguments were used
+    compute: Floats  # (n,) float64 1 if compute-bound, else 0; NaN if unknown
+    log_ceiling: Floats  # (n,) float64 of the seconds of a roofline of measured operations and bytes; NaN if unknown
+    has_program_args: Bools  # (n,) bool whether the program's arguments were used
 
     def __len__(self) -> int:
         return len(self.values)
@@ -103,7 +103,7 @@ def measured_launches(
     options: CompileOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Launches:
-    """Compile and count the launches of a table, with and without the program's own arguments if they are known."""
+    """Compile and count the launches of a table, with and without the program's arguments if known."""
     names = sorted({launch.source for launch in table})
     rows: list[tuple[MeasuredLaunch, bool, dict[str, float]]] = []
     for index, name in enumerate(names, 1):
@@ -147,7 +147,7 @@ def _features(
     modules: Sequence[tuple[Path, Module]], measured: MeasuredLaunch, with_args: bool, options: CompileOptions,
     spec: GpuSpec,
 ) -> dict[str, float]:  # fmt: skip
-    """The features of a launch; empty if no module has its kernel."""
+    """Features of a launch; empty if no module has its kernel."""
     for file, module in modules:
         try:
             kernel = find_kernels(module, measured.kernel)[0]
@@ -163,7 +163,7 @@ def _features(
 def program_modules(
     source: Path, options: CompileOptions, abstraction: Abstraction | None = None
 ) -> Iterator[tuple[Path, Module]]:
-    """Files of a program, a folder or one source, and their device code; IR is kept, files that fail are skipped."""
+    """Files of a program, a folder or one source, and their device code; IR is cached, failing files are skipped."""
     folder = source if source.is_dir() else source.parent
     options = replace(options, flags=(_NAMES_FLAG, *options.flags), debug_lines=True)
     texts = b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.suffix in HOST_SUFFIXES)
@@ -183,7 +183,7 @@ def program_modules(
 
 
 def make_options(program: Path) -> CompileOptions:
-    """The macros and folders that a program's Makefile names, and its own folders."""
+    """Macros and include folders from a program's Makefile, and its own folders."""
     texts = [file.read_text(errors="replace") for file in sorted(program.rglob("Makefile*"))]
     flags = [(kind, value) for text in texts for kind, value in _FLAG.findall(text) if "$" not in value]
     folders = [program, program / "include", program / "src", program.parent / "include"]
@@ -198,7 +198,7 @@ def make_options(program: Path) -> CompileOptions:
 
 
 def device_sources(program: Path) -> list[Path]:
-    """Sources of a folder that may hold device code, except those that others include; one source is all."""
+    """Sources of a folder that may contain device code, except included ones; a single source if that is given."""
     if program.is_file():
         return [program]
     is_cuda = any(_AS_CUDA.search(read_text(file)) for file in program.rglob("Makefile*"))
@@ -210,7 +210,7 @@ def device_sources(program: Path) -> list[Path]:
 
 
 def program_folds(program: NDArray[np.str_], num_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
-    """Rows of training and of testing, a program's all on one side; InputError if there are fewer programs."""
+    """Rows for training and for testing, split by program; InputError if there are too few programs."""
     names = np.unique(program)
     if len(names) < num_folds:
         raise InputError(f"{len(names)} programs; expected at least {num_folds} to hold some out")
@@ -221,7 +221,7 @@ def program_folds(program: NDArray[np.str_], num_folds: int, seed: int) -> Itera
 
 
 def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204) -> GpuHead:
-    """Fit a head to measured launches of four programs or more; rooflines stand in for unknown bounds and traffic."""
+    """Fit a head to measured launches of at least four programs; rooflines replace unknown bounds and traffic."""
     values, names = launches.values, launches.feature_names
     roofline, moved = rooflines(values, names)
     sizes = relative_sizes(values, names)
@@ -296,7 +296,7 @@ def _fit_classifier(features: Floats, compute: Bools, seed: int) -> Any:
 
 
 def _calibrate(log_odds: Floats, compute: Bools) -> Floats:
-    """Slope and offset of log odds that fit what was held out, classes weighing the same (Platt 1999)."""
+    """Slope and offset of log odds, fitted to held-out launches with equal class weights (Platt 1999)."""
     from sklearn.linear_model import LogisticRegression
 
     fitted = LogisticRegression(class_weight="balanced", C=1e3).fit(log_odds[:, None], compute)

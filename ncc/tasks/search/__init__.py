@@ -1,5 +1,5 @@
 """Code search: an index of every function of a code base, nearest neighbors, and groups of similar functions.
 
-`build` reads files in parts that survive a kill; `store` lays functions, files and vectors down on disk; `index` opens
-and asks them; `duplicates` groups what is alike; `calibration` says how sure that is; `pages` shows two places' source.
+`build` reads files into shards that survive a kill; `store` has the format on disk; `index` opens and queries it;
+`duplicates` groups similar functions; `calibration` has copy rates; `pages` shows the source of two functions.
 """

@@ -1,4 +1,4 @@
-"""Builds or updates an index of folders: reads only files that changed, and drops those that are gone."""
+"""Builds or updates an index of folders: reads only files that changed, and removes those that no longer exist."""
 
 import hashlib
 import os
@@ -27,13 +27,13 @@ from ncc.tasks.search.index import IndexReport, functions_of, read_source
 from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, content_hash, writing
 
 SHARD_FILES = 32
-"""Files of a shard: what a run that is stopped reads again at most, for each job."""
+"""Files of a shard, the most that an interrupted run has to read again per job."""
 
 _pooler = lru_cache(maxsize=1)(load_pooler)
 
 
 def _folder_of(given: Any, own: Path) -> str | None:
-    """The folder of an embedding or encoder; an object is written into a folder of the index, which has its name."""
+    """The folder of an embedding or encoder; an object is saved into a folder of the index."""
     if given is None or isinstance(given, str | os.PathLike):
         return None if given is None else os.path.abspath(given)  # noqa: PTH100
     given.save(own)
@@ -50,7 +50,7 @@ class _FileFunctions(NamedTuple):
 
 @dataclass(frozen=True)
 class _Shard(Batch):
-    """Files that are read together, and a file that keeps their functions until the index is whole."""
+    """Files that are read together, and the file with their functions until the index is complete."""
 
     pooling: str
     embedding: str | None
@@ -90,7 +90,7 @@ def build_index(
     pool: Pool,
     progress: Callable[[str], None] | None,
 ) -> IndexReport:
-    """Index every function of a code base, or update an index; models are those that were given to make the pooler."""
+    """Index every function of a code base, or update an index; `models` were passed to make the pooler."""
     roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - links stay as they are named
     if any(os.fspath(one) == STDIN for one in inputs):
         raise InputError("expected files and folders to index, not standard input")
@@ -111,7 +111,7 @@ def build_index(
         fresh = [file for path, file in files.items() if path not in kept]
         gone = {file.path for file in old.files} - {*kept, *files} if old else set()
         if old and not fresh and not gone:
-            shutil.rmtree(folder / "parts", ignore_errors=True)  # of a build that was killed when all else was done
+            shutil.rmtree(folder / "parts", ignore_errors=True)  # from a build that was killed at its very end
             return IndexReport(old.card.num_functions, len(kept), 0, 0, failures)
         words = _folder_of(models[0], folder / "embedding")
         encoding = _folder_of(models[1], folder / "encoder")
@@ -140,7 +140,7 @@ def build_index(
                 row = FileRow(file.path, file.folder, prints[file.path], len(read.functions), reason, read.hashes)
                 writer.add(row, read.functions, np.frombuffer(read.vectors, "<f2"))
             if not writer.num_functions:
-                shutil.rmtree(folder / "parts", ignore_errors=True)  # what failed may do better when it is tried again
+                shutil.rmtree(folder / "parts", ignore_errors=True)  # failed files are tried again by the next run
                 reasons = "".join(f"\n  {reason.partition(COMMAND_LINE)[0]}" for reason in list(failures.values())[:3])
                 names = ", ".join(map(str, inputs))
                 raise InputError(f"{names}: no file has a function, {len(failures)} failed{reasons}")
@@ -149,7 +149,7 @@ def build_index(
 
 
 def fingerprint_of(file: InputFile, options: CompileOptions) -> str:
-    """A hash of a file and of how it is read; empty for one that can't be read, which will say why."""
+    """A hash of a file and of how it is read; empty if it can't be read, which is reported later."""
     try:
         how = repr((options, own_flags(file, options))).encode()
         return hashlib.sha256(how + b"\0" + read_input(file)).hexdigest()[:32]
@@ -160,7 +160,7 @@ def fingerprint_of(file: InputFile, options: CompileOptions) -> str:
 def _rows_kept(
     old: Store, files: Mapping[str, InputFile], prints: Mapping[str, str], roots: Sequence[str]
 ) -> dict[str, tuple[FileRow, range]]:
-    """Path → file and rows of its functions, for files of the old index that are unchanged or lie elsewhere."""
+    """Path → file and rows of its functions, for files of the old index that are unchanged or in other folders."""
     kept = {}
     start = 0
     for file in old.files:

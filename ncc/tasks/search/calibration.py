@@ -1,8 +1,8 @@
 """Copy rates of similarities, measured on functions known to be the same or different.
 
-A file, made by the lab, counts how many pairs of the same function, compiled at two levels, have a similarity or more,
-and how many pairs of different functions. In a code base in which a function has a given number of copies on average,
-the fraction of copies among all such pairs follows by Bayes' rule; it never falls as the similarity rises.
+A file made by the lab has, for each similarity, the fraction of pairs of the same function compiled at two levels that
+are at least as similar, and that of pairs of different functions. Given the average number of copies of a function in
+a code base, Bayes' rule gives the fraction of copies among all such pairs, made monotonic in similarity.
 """
 
 import re
@@ -19,11 +19,11 @@ from ncc.system.files.models import read_json
 
 FORMAT_VERSION = 1
 COPIES_PER_FUNCTION = 0.1
-"""Copies that a function has on average, if nothing is known: one function in ten has one."""
+"""Assumed average number of copies of a function: one function in ten has one."""
 MIN_POOL_SIZE = 400
-"""Functions that a code base is assumed to have at least. Functions like a function are near it: of pairs with a
-similarity of 0.86 or more in mbedTLS 2.28 and LZ4 1.9 half are in the same file, among 25 functions, so that a small
-code base is no safer."""
+"""Minimum number of functions that a code base is assumed to have. Similar functions are close to each other: half of
+the pairs with a similarity of at least 0.86 in mbedTLS 2.28 and LZ4 1.9 are in the same file, among 25 functions, so a
+small code base has no fewer of them."""
 _ASSETS = Path(__file__).parents[2] / "assets" / "search"
 
 
@@ -69,6 +69,6 @@ class Calibration:
 def shipped_calibration(pooler_id: str) -> Calibration | None:
     """The calibration that ships with ncc for vectors of a kind; None if there is none."""
     path = _ASSETS / f"{pooler_id}.json"
-    if not re.fullmatch(r"[\w-]{1,80}", pooler_id) or not path.is_file():  # a stranger's index may say anything
+    if not re.fullmatch(r"[\w-]{1,80}", pooler_id) or not path.is_file():  # may be any text in a forged index
         return None
     return convert(read_json(path, FORMAT_VERSION), Calibration)

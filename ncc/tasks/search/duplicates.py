@@ -20,7 +20,7 @@ _TILE = 4096
 _MAX_PAIRS = 20_000_000
 _COPY_RATE = 0.9
 _THRESHOLD = 0.98
-"""If no similarity is known to have that copy rate."""
+"""Threshold if no similarity is known to have that copy rate."""
 _LOCAL_NAMES = ("_ZL", "_ZN12_GLOBAL__N_1", "_ZZ")
 """Prefixes of mangled names that different functions may share."""
 
@@ -47,7 +47,7 @@ class Group:
 
     @property
     def title(self) -> str:
-        """Its size, for people."""
+        """Its size as text."""
         return f"{len(self.functions)} functions, {self.num_statements:,} duplicate statements"
 
 
@@ -150,7 +150,7 @@ def find_duplicates(
 
 
 def _rows(index: Index, min_statements: int) -> Ints:
-    """Rows of the functions that are large enough, each function of a header or template once."""
+    """Rows of functions that are large enough, with each function of a header or template only once."""
     rows = np.flatnonzero(index.store.functions["num_statements"] >= min_statements)
     kept, seen = [], set[Any]()
     for row in rows.tolist():
@@ -165,7 +165,7 @@ def _rows(index: Index, min_statements: int) -> Ints:
 
 
 def _star_clusters(vectors: NDArray[np.float16], threshold: float, weight: Ints) -> Iterator[tuple[Ints, Floats32]]:
-    """Disjoint clusters of vectors, largest first: a representative and what is near it, with similarities to it."""
+    """Disjoint clusters of vectors, largest first: a representative and its neighbors, with their similarities."""
     count = len(vectors)
     left, right, value = [], [], []
     num_pairs = 0

@@ -83,7 +83,7 @@ class IndexedFunction:
 
     @classmethod
     def of(cls, function: Function, **about: Any) -> Self:
-        """Add what is known of a function beside what an index stores."""
+        """Make a function from its stored fields and some others."""
         fields: dict[str, Any] = function._asdict()
         return cls(function=fields.pop("name"), **fields, **about)
 
@@ -121,7 +121,7 @@ def function_lines(functions: Iterable[IndexedFunction]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult(Summarized):
-    """The functions nearest to one, best first.
+    """The functions nearest to a function, best first.
 
     Attributes:
         query: Function of the query.

@@ -1,4 +1,4 @@
-"""Source of two functions side by side, on a terminal or in a page that loads nothing."""
+"""Source of two functions side by side, on a terminal or in a self-contained page."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 80
 _MAX_COPIES = 8
-"""Functions of a group that are shown beside its representative."""
+"""Maximum number of functions of a group that are shown next to its representative."""
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A function and its source: number and text of each line, and why lines are missing."""
+    """A function and its source: number and text of each line, or why lines are missing."""
 
     function: IndexedFunction
     lines: tuple[tuple[int, str], ...]
@@ -35,7 +35,7 @@ def source_lines(function: IndexedFunction, root: str | None = None, max_lines: 
     """The source of a function, or why it is not shown."""
     try:
         lines = _lines_of(function.file, function.source, function.folder, function.hash, root)
-    except (NccError, ValueError) as error:  # a path may hold any character
+    except (NccError, ValueError) as error:  # a path may contain any character
         return Excerpt(function, (), str(error))
     first, last = function.first_line, min(function.last_line, len(lines))
     numbers = range(first, min(last, first + max_lines - 1) + 1) if first > 0 else ()  # an index may be forged
@@ -53,7 +53,7 @@ def _lines_of(path: str, source: str, folder: str | None, known: str | None, roo
 
 
 def read_trusted(path: str, source: str, folder: str | None, known: str | None, root: str | None) -> bytes:
-    """Read a source: that of a query, of a root that the user trusts, or one that is as it was indexed.
+    """Read a source: of a query, below a root that the user trusts, or unchanged since it was indexed.
 
     Raises:
         NccError: It is none of these, or can't be read.
@@ -67,7 +67,7 @@ def read_trusted(path: str, source: str, folder: str | None, known: str | None, 
 
 
 def pairs_of(answer: SearchResult | Duplicates) -> list[tuple[str, list[tuple[IndexedFunction, IndexedFunction]]]]:
-    """Titles and the pairs of functions to show below them."""
+    """Titles, and the pairs of functions below them."""
     if isinstance(answer, SearchResult):
         return [(f"near {answer.query.demangled}", [(answer.query, match) for match in answer])]
     groups = [(group.title, group.functions[: _MAX_COPIES + 1]) for group in answer]
@@ -75,7 +75,7 @@ def pairs_of(answer: SearchResult | Duplicates) -> list[tuple[str, list[tuple[In
 
 
 def format_similarity(function: IndexedFunction) -> str:
-    """Similarity, and how many pairs that similar are copies."""
+    """Similarity, and the fraction of copies among pairs at least as similar."""
     rate = "" if function.copy_rate is None else f" ({function.copy_rate:.0%} of pairs this similar or more are copies)"
     return f"{function.similarity:.3f}{rate}"
 
@@ -98,7 +98,7 @@ def side_by_side(left: IndexedFunction, right: IndexedFunction, root: str | None
 def similar_page(
     answers: Iterable[SearchResult | Duplicates], *, title: str, about: str, root: str | None = None
 ) -> str:
-    """A page with the source of both functions of each pair, in one file that loads nothing."""
+    """A self-contained page with the source of both functions of each pair."""
     groups = [
         (
             name,

@@ -1,7 +1,7 @@
-"""An index on disk: numbers, text and vectors of functions as plain arrays that are mapped, and files as JSON.
+"""An index on disk: numbers, text and vectors of functions as plain memory-mapped arrays, and files as JSON.
 
-``index.json`` names the files of one generation and is replaced last, so that an index is always whole. An index from
-elsewhere is not trusted: every offset is checked before it is used.
+``index.json`` names the files of one generation and is replaced last, so that an index is always complete. An index
+is not trusted: every offset is checked before it is used.
 """
 
 import hashlib
@@ -25,41 +25,41 @@ from ncc.system.files.writing import open_atomically, write_atomically
 
 FORMAT_VERSION = 2
 _ENDS = 1 << 20
-"""Bytes at either end of a file of which the card has a hash."""
+"""Bytes at both ends of a file that its hash in the card covers."""
 _NAMES = _FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE = (
     "functions-{}.rows", "text-{}.utf8", "vectors-{}.f16", "files-{}.json",
 )  # fmt: skip
 _MAX_PRODUCTS = 1 << 26
-"""Products that are in memory at a time: 256 MiB."""
+"""Products in memory at a time: 256 MiB."""
 _TILE = 1 << 10
-"""Vectors that are widened at a time, so that they stay in the processor's cache."""
+"""Vectors that are converted at a time, so that they stay in the processor's cache."""
 _BLOCK = 1 << 11
-"""Vectors of which all products with as many others are in memory: 16 MiB."""
+"""Vectors of a block; the products of two blocks take 16 MiB."""
 _SCALE, _SIGN_AND_MAGNITUDE = np.float32(2.0**112), np.int32(-0x70000001)
 """The bits of a float16, moved by 13, are those of a float32 2^-112 times as large: a fifth of the time of a cast."""
 _ROW = np.dtype({
     "names": ["file", "first_line", "last_line", "num_statements", "name_end", "source_end"],
     "formats": ["<i4"] * 4 + ["<i8"] * 2,
 })  # fmt: skip
-"""A function: its file, lines and size, and where its name, and after that its source, end in the text."""
+"""A function: its file, lines and size, and the ends of its name and of its source in the text."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndexCard:
     """Content of ``index.json``."""
 
-    pooler_id: str  # what made the vectors
+    pooler_id: str  # origin of the vectors
     pooling: str  # its name
     embedding: str | None  # folder, absolute or below that of the index; None for the one that ships
     encoder: str | None = None  # likewise
     dim: int
     num_functions: int = 0  # rows of vectors
     generation: int = 0  # in the names of the files
-    files: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → size and hash of the ends
+    files: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → size and hash of both ends
 
 
 class Function(NamedTuple):
-    """A function as it is stored; see `ncc.tasks.search.index.IndexedFunction`."""
+    """A stored function; see `ncc.tasks.search.index.IndexedFunction`."""
 
     name: str
     source: str
@@ -69,10 +69,10 @@ class Function(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A file as it is stored."""
+    """A stored file."""
 
     path: str
-    folder: str | None  # that it was found in; None if the user named the file itself
+    folder: str | None  # in which it was found; None if the user named the file itself
     fingerprint: str  # hash of the file and of how it was read
     num_functions: int
     error: str | None  # why it could not be read
@@ -92,7 +92,7 @@ def _hash_of_ends(path: Path) -> str:
 
 
 class Writer:
-    """Writes a generation: files one after the other, each with its functions; see `writing`."""
+    """Writes the files of a generation in order, each with its functions; see `writing`."""
 
     def __init__(self, rows: IO[bytes], text: IO[bytes], vectors: IO[bytes]) -> None:
         self._rows, self._text, self._vectors = rows, text, vectors
@@ -119,7 +119,7 @@ class Writer:
 
 @contextmanager
 def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
-    """Write a generation, which is the index once all is done, and remove what was the index before."""
+    """Write a generation, which replaces the index once it is complete."""
     *arrays, table = [folder / name.format(card.generation) for name in _NAMES]
     with ExitStack() as stack:
         writer = Writer(*(stack.enter_context(open_atomically(path)) for path in arrays))
@@ -130,7 +130,7 @@ def writing(folder: Path, card: IndexCard) -> Iterator[Writer]:
     write_atomically(folder / "index.json", (json.dumps(about, indent=1) + "\n").encode())
     for path in folder.glob("*-*"):
         if path.is_file() and path.name not in sizes:
-            with suppress(PermissionError):  # on Windows, while it is mapped; the next generation tries again
+            with suppress(PermissionError):  # still mapped, on Windows; the next generation tries again
                 path.unlink(missing_ok=True)
 
 
@@ -143,7 +143,7 @@ class Store:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open an index, whose files must be those of its card."""
+        """Open an index, whose files must match its card."""
         if not (folder / "index.json").exists():
             hint = (
                 "expected ncc search INDEX QUERY" if folder.is_file() else f"make one: ncc index FOLDER... -o {folder}"
@@ -172,7 +172,7 @@ class Store:
         return self.folder / name.format(self.card.generation)
 
     def _map(self, name: str, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-        """An array of a file that must have exactly its size, mapped."""
+        """Memory-mapped array of a file, which must have exactly its size."""
         path, size = self._path(name), np.dtype(dtype).itemsize * int(np.prod(shape, dtype=object))
         try:
             if path.stat().st_size != size:
@@ -186,7 +186,7 @@ class Store:
 
     @cached_property
     def functions(self) -> NDArray[Any]:
-        """(num_functions,) rows of numbers, those of a file next to each other."""
+        """(num_functions,) records, grouped by file."""
         rows = self._map(_FUNCTIONS_FILE, _ROW, (self.card.num_functions,))
         ends = np.stack([rows["name_end"], rows["source_end"]], axis=1).ravel()
         counts = np.repeat(np.arange(len(self.files)), [file.num_functions for file in self.files])
@@ -202,7 +202,7 @@ class Store:
 
     @cached_property
     def files(self) -> list[FileRow]:
-        """A row for each file."""
+        """One record per file."""
         try:
             files = decode(self._path(_FILES_FILE).read_bytes(), type=list[FileRow])
         except (OSError, ValueError, DecodeError) as error:
@@ -236,7 +236,7 @@ class Store:
         return self.files[int(self.functions["file"][row])]
 
     def largest_similarities(self) -> Floats32:
-        """The largest inner product of each vector with another one: (num_functions,), -1 if it is the only one."""
+        """Largest inner product of each vector with another one: (num_functions,), -1 without another one."""
         count = len(self.vectors)
         largest = np.full(count, -1, np.float32)
         for start in range(0, count, _BLOCK):
@@ -251,7 +251,7 @@ class Store:
         return largest
 
     def nearest(self, queries: Floats32, count: int) -> tuple[Floats32, Ints]:
-        """The largest inner products with (n, dim) float32 queries, falling, and their rows, the first of equals."""
+        """Largest inner products with (n, dim) float32 queries, descending, and their rows, the first of equal ones."""
         count = min(count, len(self.vectors))
         bits = self.vectors.view(np.int16)
         found = np.zeros((len(queries), count), np.float32), np.zeros((len(queries), count), np.int64)
