@@ -1,4 +1,4 @@
-"""Addresses of a GPU kernel: how they differ from thread to thread, which memory they are in, what accesses it.
+"""Addresses in a GPU kernel: their strides between threads, their memory, and the statements that access it.
 
 Threads next to each other differ by one in ``get_global_id(0)``. A value's *stride* is how much it grows from one to
 the next: 0 where all threads of a group have the same value, a number where it is known, infinite where it is linear
@@ -21,7 +21,7 @@ from ncc.kernels.instructions import Instruction, decode, definition, size_of_ty
 _MAX_CALL_DEPTH, _MAX_CALLS, _MAX_STEPS = 4, 256, 64
 _NUMBER_IN_GROUP = re.compile(r"get_sub_group_local_id|llvm\.spv\.flattened\.thread\.id")
 _NEIGHBORS = ("tid.x", "global_id.x", "laneid")
-"""Registers that grow by one from thread to thread."""
+"""Registers that increase by one from thread to thread."""
 _LIMITING = frozenset(("smin", "smax", "umin", "umax", "min", "max"))
 _POINTER_STEPS = frozenset(("getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"))
 """Opcodes that derive a pointer from pointers."""
@@ -33,8 +33,8 @@ _PASSING = (
 SPACES = ("global", "local", "constant", "private")
 """Kinds of memory, by OpenCL's names."""
 PATTERNS = ("uniform", "coalesced", "strided", "far", "irregular")
-"""How neighboring threads access memory: the same, in one piece, close by, far apart, or anywhere."""
-# Number 4 is generic memory for SPIR, constant for CUDA: where it matters, pointers are followed to where they start.
+"""Access patterns of neighboring threads: the same address, contiguous, close, far apart, or unknown."""
+# Number 4 is generic memory in SPIR, constant in CUDA: if that matters, pointers are followed to their origin.
 _SPACE_OF_NUMBER = {1: "global", 2: "constant", 3: "local", 5: "private"}
 _ADDRESS_SPACES = re.compile(r"!kernel_arg_addr_space !(\d+)")
 _POINTER = re.compile(r"\bptr(?: addrspace\((\d+)\))? ")
@@ -70,7 +70,7 @@ def _join_strides(strides: list[float]) -> float | None:
 
 
 def _add_strides(a: float, b: float) -> float:
-    """Sum of strides; a linear one of unknown factor stays so."""
+    """Sum of strides; one that is linear with an unknown factor stays so."""
     if math.isnan(a) or math.isnan(b):
         return math.nan
     return math.inf if math.isinf(a) or math.isinf(b) else a + b
@@ -84,7 +84,7 @@ def _multiply(inst: Instruction, strides: list[float]) -> float:
     if not any(strides):
         return 0.0
     if inst.operands[1] >= 0 or inst.constant is None:
-        # thread number times what is the same in all threads; its square is not linear
+        # thread index times a uniform value; its square is not linear
         return math.inf if 0.0 in strides else math.nan
     factor = 2.0 ** min(inst.constant, 62) if is_shift else inst.constant
     return strides[0] * factor if factor else 0.0
@@ -131,11 +131,11 @@ _STRIDE_OF: dict[str, Callable[[Instruction, list[float]], float | None]] = {
     "insertelement": _insert,
     "alloca": lambda *_: 0.0,
 }
-"""Opcode → stride of what a statement defines, of its operands' strides, all known; others: 0 if all are, else NaN."""
+"""Opcode → stride of a result from its operands' strides; for other opcodes 0 if all operands are uniform, else NaN."""
 
 
 class _Strides:
-    """Strides of one function's values, None if not known yet; those of called functions' results are shared."""
+    """Strides of a function's values, None if not known yet; strides of callees' results are shared."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class _Strides:
     ) -> None:
         self.module, self.keep_clamped, self.returned, self.depth = module, keep_clamped, returned, depth
         body, num_nodes = decode(module, function), module.num_nodes
-        # What is stored in a variable stands num_nodes after it. Operand -1, an immediate, finds the last 0.
+        # The content of a variable is num_nodes after it. Operand -1, an immediate, reads the last 0.
         self.stride: list[float | None] = [0.0] * (2 * num_nodes + 1)
         for node, value in arguments.items():
             self.stride[node] = value
@@ -190,7 +190,7 @@ class _Strides:
         return _join_strides([stride for node in nodes if (stride := self.stride[node]) is not None])
 
     def _result(self, inst: Instruction) -> float | None:
-        """Stride of what a statement defines or stores; None while too little is known of its operands."""
+        """Stride of the value that a statement defines or stores; None while its operands are unknown."""
         if inst.register:
             return 1.0 if inst.register in _NEIGHBORS else 0.0
         if inst.opcode in ("phi", "store"):
@@ -218,7 +218,7 @@ class _Strides:
         return math.nan if any(arguments) or "atomic" in inst.work else 0.0
 
     def _returned(self, function: int, arguments: list[float]) -> float:
-        """Stride of what a function returns that has a body."""
+        """Stride of the result of a function with a body."""
         key = (function, tuple(None if math.isnan(value) else value for value in arguments))
         if key not in self.returned:
             self.returned[key] = math.nan  # recursive calls
@@ -241,7 +241,7 @@ def _is_whole(user: Instruction, variable: int) -> bool:
 
 @dataclass(frozen=True)
 class Access:
-    """A load or store, or several: the node of its pointer, one of `SPACES`, bytes, and those from thread to thread."""
+    """One or several loads or stores: the pointer's node, one of `SPACES`, bytes, and the stride in bytes."""
 
     kind: str
     pointer: int
@@ -252,7 +252,7 @@ class Access:
 
     @property
     def pattern(self) -> str:
-        """One of `PATTERNS`, by the bytes between the addresses of neighbors and the bytes that each accesses."""
+        """One of `PATTERNS`, from the bytes between neighbors' addresses and the bytes of an access."""
         if math.isnan(self.stride):
             return "irregular"
         if self.stride == 0:
@@ -274,7 +274,7 @@ def argument_spaces(module: Module, function: int) -> dict[int, str]:
 
 
 def find_space(module: Module, spaces: dict[int, str], pointer: int, number: str = "") -> str:
-    """Memory by the number that a pointer's type names, or by where it comes from; spaces, by node, are added to."""
+    """Memory by the address space in a pointer's type, or by its origin; results are added to `spaces` by node."""
     if number and int(number[:9]) in _SPACE_OF_NUMBER:
         return _SPACE_OF_NUMBER[int(number[:9])]
     if pointer not in spaces:
@@ -286,7 +286,7 @@ def find_space(module: Module, spaces: dict[int, str], pointer: int, number: str
 def _first_space(module: Module, node: int) -> str:
     """Memory that a pointer starts in; empty if it is derived from other pointers."""
     if module.node_kind[node] == NodeKind.GLOBAL:
-        # local arrays become globals, and where the target has one memory only, constant ones as well
+        # local arrays become globals; so do constant ones if the target has only one memory
         match = _GLOBAL.search(module.global_source(node))
         number = re.search(r"addrspace\((\d{1,9})\)", match[1]) if match else None
         if number:
@@ -358,7 +358,7 @@ def accesses_of(inst: Instruction, stride: Floats, spaces: dict[int, str]) -> li
 
 
 def _texel(inst: Instruction, is_opencl: bool) -> tuple[float, int]:
-    """Bytes of an element of an image, as the kernel sees it, and the node of its coordinates, or of the first one."""
+    """Bytes of an image's element in the kernel, and the node of its coordinates, or of the first one."""
     if is_opencl:  # (image, coordinates, color), or with a sampler between the first two
         vectors, is_read = _VECTOR.findall(inst.text), inst.builtin.startswith("read")
         has_sampler = is_read and len(inst.arguments) > 2

@@ -37,7 +37,7 @@ Reference: Jia et al., "Dissecting the NVIDIA Volta GPU architecture via microbe
 
 @dataclass(frozen=True, eq=False)
 class WorkBound:
-    """Bytes read and written by argument, each once; all threads' operations; cycles of one thread's longest chain."""
+    """Distinct bytes read and written by argument; operations of all threads; cycles of a thread's longest chain."""
 
     load_bytes: dict[int, float] = field(default_factory=dict)
     store_bytes: dict[int, float] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class _Number(NamedTuple):
 
 
 def work_lower_bound(execution: Execution) -> WorkBound:
-    """Bound the work of a launch by what its kernel does for certain, with all arguments that are known."""
+    """Bound the work of a launch from below by what is certain with the known arguments."""
     module, kernel, threads = execution.module, execution.function, execution.threads
     moved: dict[str, defaultdict[int, float]] = {"load": defaultdict(float), "store": defaultdict(float)}
     flops: defaultdict[str, float] = defaultdict(float)
@@ -114,7 +114,7 @@ def _distinct_bytes(execution: Execution, block: int, offset: Floats, size: floa
 
 
 def _touched(numbers: list[_Number], size: float, runs: float) -> float:
-    """Distinct bytes accessed by nested runs, each of which moves the address by its step."""
+    """Distinct bytes accessed by nested loops, each of which moves the address by its step."""
     shared = 1.0
     kept: list[_Number] = []
     for number in sorted(numbers, key=lambda each: each.step):

@@ -28,7 +28,7 @@ _ZERO = re.compile(r"-?0(?:\.0+(?:e\+0+)?)?|null|-1")
 
 @dataclass(frozen=True)
 class Loop:
-    """A natural loop: its blocks, inner loops' included, and its trips if it ends where a counter meets a constant."""
+    """A natural loop: its blocks, including inner loops', and its trip count if a counter ends it at a constant."""
 
     header: int
     blocks: frozenset[int]

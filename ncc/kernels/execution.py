@@ -123,7 +123,7 @@ class LoopTripCount:
 
 
 class _Counter(NamedTuple):
-    """A loop's counter: its first value, and what is added to it, or what it is multiplied by, each time."""
+    """A loop's counter: its first value, and the addend or factor of each iteration."""
 
     start: Floats
     step: Floats
@@ -174,7 +174,7 @@ class Execution:
         self.inferred = {node: value for node, value in self.inferred.items() if node not in self._strided}
 
     def argument_values(self, inst: Instruction) -> list[Floats]:
-        """Values of a statement's operands, of a call what it passes, (n,) float64 each."""
+        """Values of a statement's operands, or of a call's arguments, (n,) float64 each."""
         return [self._value(*pair) for pair in inst.inputs]
 
     def _leave(self, block: int, inside: list[Loop], flow: dict[int, Floats]) -> None:
@@ -246,7 +246,7 @@ class Execution:
         return node if node in self.arguments and node not in self.values else -1
 
     def _enter(self, loop: Loop) -> None:
-        """Find how often a loop runs, and what its counters are in a trip of it, another one for each thread."""
+        """Find the trip count of a loop, and its counters' values in the sampled iteration of each thread."""
         counters, weight = self._counters(loop), self.threads.weight
         counts = [self._trips_at(loop, block, counters) for block in loop.exits]
         if not counts or not np.isfinite(counts).all():
@@ -408,7 +408,7 @@ def _trip_count_until(counter: _Counter, bound: Floats, predicate: str, stays: b
 
 
 def infer_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, float]:
-    """Node of each argument that is not given → its value, from what the kernel compares with it."""
+    """Node → value of each missing argument, inferred from the kernel's comparisons with it."""
     threads, given = Threads.of_launch(launch), given_arguments(module, kernel, launch)
     known = dict(given)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""A statement of the IR, decoded once: operands and immediates, types, what it calls, and which register it reads.
+"""A decoded IR statement: its operands and immediates, types, callee, and the register that it reads.
 
 Registers are the numbers that a GPU's hardware has for a thread, by the names of OpenCL, CUDA, AMD and SPIR-V; SPIR-V's
 are built-in variables (SYCL, the translator of Khronos), functions with a number, or LLVM's own intrinsics.
@@ -47,7 +47,7 @@ _CALLS = {
         r"|llvm\.spv\.(?:thread|group|flattened|global|local|num|workgroup|wave|subgroup)\."
     ),
 }
-"""Kind of work → the functions that are one of it, by name; the first that fits counts."""
+"""Kind of work → names of functions of that kind; the first match counts."""
 _ONCE = frozenset(("", "barrier", "atomic", "thread_query", "branch", "call"))
 _SCALAR = frozenset(("getelementptr", "extractelement", "insertelement", "shufflevector"))
 """Kinds and opcodes that count once, regardless of vector lanes."""
@@ -70,7 +70,7 @@ class Operations(NamedTuple):
 
 @cache
 def operations() -> Operations:
-    """Read what functions and opcodes do, what they cost, and how registers are called."""
+    """Read kinds and costs of functions and opcodes, and names of registers."""
     tables = tomllib.loads(Path(__file__).with_name("operations.toml").read_text(encoding="utf-8"))
     flops = {precision: text.split() for precision, text in tables["flops"].items()}
     return Operations(
@@ -158,7 +158,7 @@ class Instruction:
 
     @cached_property
     def inputs(self) -> list[tuple[int, float]]:
-        """Nodes of operands, a phi's values, what a call passes; of immediates -1 and the value, NaN if unknown."""
+        """Nodes of operands, a phi's values or a call's arguments; for immediates -1 and the value, NaN if unknown."""
         text = self.source.partition(" = ")[2]
         if self.opcode == "phi":
             nodes, tokens = self.operands[::2], [value.strip() for value in _PHI.findall(text)]
@@ -174,7 +174,7 @@ class Instruction:
 
     @cached_property
     def index_sizes(self) -> list[float]:
-        """Bytes that one step of each index of an address moves it by; 0 for a structure's field, which is fixed."""
+        """Bytes per step of each index of an address; 0 for a structure's field, which is fixed."""
         match = _GEP.search(self.text)
         element = split_fields(self.text[match.end() :], separators=" ,")[0] if match else "i8"
         sizes = []
@@ -242,7 +242,7 @@ def decode(module: Module, function: int) -> tuple[Instruction, ...]:
 
 
 def definition(module: Module, node: int) -> Instruction | None:
-    """The statement that defines a node, if one does."""
+    """The statement that defines a node, if any."""
     if node < 0 or module.node_kind[node] != NodeKind.RESULT:
         return None
     function = int(module.node_function[node])
@@ -250,7 +250,7 @@ def definition(module: Module, node: int) -> Instruction | None:
 
 
 def size_of_type(text: str) -> float:
-    """Bytes of a type; structures without padding, 8 for pointers and for what is not known."""
+    """Bytes of a type: 8 for pointers and unknown types, without padding for structures."""
     text = text.strip()
     if text in _SCALAR_BYTES:
         return _SCALAR_BYTES[text]

@@ -1,4 +1,4 @@
-"""A kernel's launch: its sizes, the values of its arguments, and the threads whose values are worked out, as arrays."""
+"""A kernel's launch: its sizes, arguments, and sampled threads as arrays."""
 
 import math
 import re
@@ -112,7 +112,7 @@ def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, fl
 
 
 def converted(value: float, type_: str) -> float | None:
-    """A number as C passes it as a type of the IR; None if that can't hold it."""
+    """A number converted to a type of the IR as in C; None if it does not fit."""
     if not (whole := _WHOLE.match(type_)):
         return value
     limit = 2.0 ** int(whole[1])
@@ -162,7 +162,7 @@ class Threads(Rows):
 
     @classmethod
     def outer(cls, launch: Launch, blocks: Ints) -> Self:
-        """Some threads of each block, all in the first trip of their loops: those at its corners, others between."""
+        """Sample threads of each block at its corners and between, all in the first iteration of their loops."""
         x, y, z = np.meshgrid(*([0, size - 1] for size in launch.block), indexing="ij")
         corners = (x + launch.block[0] * (y + launch.block[1] * z)).ravel()
         threads = np.union1d(corners, np.linspace(0, launch.block_threads - 1, _FEW_THREADS).astype(np.int64))

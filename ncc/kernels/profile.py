@@ -84,7 +84,7 @@ class LaunchProfile(Summarized):
         }
 
     def summary(self) -> Summary:
-        """Return what a thread does: its operations and accesses by kind, and how often loops run."""
+        """Return the work of a thread: operations and accesses by kind, and trip counts."""
         flops, num_bytes = (_format_count(self.per_thread.get(kind, 0)) for kind in ("flops", "global_bytes"))
         sampled = f", estimated from {self.num_sampled_blocks:,} of them" if self.num_sampled_blocks else ""
         work = [(kind, _format_count(amount)) for kind, amount in sorted(self.per_thread.items())]
@@ -118,7 +118,7 @@ def _format_count(count: float) -> str:
 
 
 def run_launch(module: Module, kernel: int, launch: Launch) -> tuple[LaunchProfile, Work]:
-    """Run a kernel for threads of the blocks that differ; return what a thread does on average, and the ledger."""
+    """Run a kernel for threads of blocks that differ; return the average work of a thread, and the ledger."""
     inferred = infer_arguments(module, kernel, launch)
     values = given_arguments(module, kernel, launch) | inferred
     threads, num_blocks = sample_blocks(module, kernel, launch, values)

@@ -26,7 +26,7 @@ class Clang:
 
 
 def find_compiler(clang: str | None = None) -> Clang:
-    """Choose a compiler; nothing is started."""
+    """Choose a compiler without starting it."""
     named = (clang, "the clang option"), (os.environ.get("NCC_CLANG"), "the environment variable NCC_CLANG")
     for name, origin in named:
         if name:
@@ -146,7 +146,7 @@ def compile_command(compiler: Clang, language: str, source: str | bytes, options
     return (
         *compiler.argv,
         *("-S", "-emit-llvm", "-o", "-", "-fno-color-diagnostics", "-fno-crash-diagnostics"),
-        # recent clangs warn of -Ofast, which always was short for these two
+        # recent clangs warn about -Ofast, which has always meant these two
         *(("-O3", "-ffast-math") if options.optimization == "-Ofast" else (options.optimization,)),
         *_language_flags(compiler, language, options.flags),
         *(_LENIENT if language in ("c", "opencl") and not options.is_strict else ()),
@@ -169,7 +169,7 @@ def _whole_path(source: str) -> str:
 
 def _language_flags(compiler: Clang, language: str, user_flags: Sequence[str]) -> list[str]:
     if language == "opencl":
-        # 2.0 accepts what 1.x does, and pointers without an address space as well, which kernels written
+        # 2.0 also accepts 1.x and pointers without an address space, which occur in kernels written
         # for lenient drivers use. SPIR is the one target that keeps address spaces and spir_kernel.
         return [
             *("-x", "cl", "-cl-std=CL2.0", "--target=spir64", "-nostdinc", "-cl-no-stdinc"),
@@ -179,7 +179,7 @@ def _language_flags(compiler: Clang, language: str, user_flags: Sequence[str]) -
         prelude = OWN_HEADERS / "cuda" / "prelude.h"
         return [
             *("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),
-            # Shuffles need PTX 6; without a toolkit to go by, clang takes an older version.
+            # Shuffles need PTX 6; without a toolkit, clang assumes an older version.
             *("-Xclang", "-target-feature", "-Xclang", "+ptx64"),
             # Hide installed toolkits from clang, which would otherwise decide the PTX version.
             *("-nocudainc", "-nocudalib", f"--cuda-path={prelude.parent}", "-Wno-unknown-cuda-version"),

@@ -49,7 +49,7 @@ _KERNEL = rb"(?m)^define [^\n@]*\b(?:ptx_kernel|amdgpu_kernel) "
 
 
 def compile_device_code(unit: TranslationUnit, options: CompileOptions) -> CompiledSource | None:
-    """Compile what can be compiled of a file's device code."""
+    """Compile as much as possible of a file's device code."""
     run = _Runs(unit, options)
     try:
         text, empty = run.preprocess()
@@ -274,7 +274,7 @@ class _DeviceCodePruner:
         return start, min(end, inner.close - 1), f"else {body}" if is_else else body
 
     def _launches(self, start: int, end: int) -> str:
-        """Write statements that need the kernels which are launched between two positions, without their arguments."""
+        """Return statements that reference, without arguments, the kernels launched between two positions."""
         launched = [match[1] for match in re.compile(_LAUNCH).finditer(self.text, start, end)]
         instances = re.compile(_INSTANCE).finditer(self.text, start, end)
         launched += [match[0] for match in instances if match[1] in self.kernels]

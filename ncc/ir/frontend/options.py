@@ -47,7 +47,7 @@ class CompileOptions:
     cuda_path: str | None = None
     commands: str | None = field(default=None, repr=False)  # part of a cache key only through its flags for a file
     searched: tuple[str, ...] = field(default=(), repr=False)
-    is_strict: bool = field(default=False, repr=False)  # changes what compiles, not what comes of it
+    is_strict: bool = field(default=False, repr=False)  # changes whether code compiles, not its IR
     verify: bool = field(default=False, repr=False)  # does not change what is cached
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ from ncc.system.sandbox.limits import input_limit
 # ruff: noqa: PTH100, PTH114, PTH116, PTH118, PTH119, PTH120
 
 _MAX_COMMAND_LETTERS = 2**20
-"""Half of what Linux allows all arguments of a program."""
+"""Half of Linux' limit for a program's arguments."""
 _WITH_VALUE = r"(-include|-isystem|-iquote|-I|-D|-U)(.*)"
 """Flags that are kept with their value, which may be the next word."""
 _FEATURES = (
@@ -49,7 +49,7 @@ _DROPPED_WITH_VALUE = (
 
 
 def own_flags(source: str | os.PathLike[str] | bytes, options: CompileOptions) -> tuple[str, ...]:
-    """Return what is kept of a file's command in the database of the options: flags of one word, paths absolute."""
+    """Return the accepted flags from a file's command in the options' database, as single words with absolute paths."""
     if (database := options.commands) is None or isinstance(source, bytes):
         return ()
     file = os.path.abspath(source)

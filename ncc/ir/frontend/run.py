@@ -99,7 +99,7 @@ def _outcome(finished: FinishedProcess, stderr: str, has_errors: bool) -> str:
 
 
 def _advice(error: str) -> str | None:
-    """Say what to do about a file that was not found, or not allowed to be read though its user could."""
+    """Advise about a file that was not found, or that the source may not read although the user could."""
     if missing := re.search(_NOT_FOUND, error):
         return (
             f"where {missing[1]} is on this machine, give its folder: -I FOLDER, or the project's "
@@ -144,7 +144,7 @@ class TranslationUnit:
         return compile_command(self.compiler, self.language, self.source, options)
 
     def run(self, options: CompileOptions, command: Sequence[str] = ()) -> FinishedProcess:
-        """Run its command, or another one that ends with its source."""
+        """Run the source's command, or another one that ends with the source."""
         command, compiler = command or self.command(options), self.compiler
         try:
             path = shutil.which(compiler.argv[0]) or os.path.abspath(compiler.argv[0])  # noqa: PTH100
@@ -162,7 +162,7 @@ class TranslationUnit:
                 f"{self.name}: can't start the compiler {compiler.argv[0]!r}, which {compiler.origin} names: "
                 f"{error.strerror}{COMMAND_LINE}{shlex.join(command)}"
             ) from error
-        if isinstance(self.source, str):  # the compiler knows it by its whole path
+        if isinstance(self.source, str):  # the compiler gets its full path
             stderr = finished.stderr.replace(os.fsencode(f"{command[-1]}:"), os.fsencode(f"{self.name}:"))
             finished = replace(finished, stderr=stderr)
         if finished.returncode != 0:
@@ -181,7 +181,7 @@ def _run(
     else:  # search paths would mix with the bundled headers; __DATE__ and __TIME__ would change between compilations
         environment = {"SOURCE_DATE_EPOCH": "0"} | minimal_environment()
     with ExitStack() as files:
-        # files, not pipes: what a compiler writes without end fills them up to the limit, not this process's memory
+        # files, not pipes: endless output fills them up to the limit, not this process's memory
         stdin = temporary_file(files, source) if isinstance(source, bytes) else subprocess.DEVNULL
         stdout = temporary_file(files)
         watched = WatchedProcess(limited, environment=environment, stdin=stdin, stdout=stdout)

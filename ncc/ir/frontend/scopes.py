@@ -1,4 +1,4 @@
-"""Finds where declarations and statements of preprocessed C++ start and end, to leave some out of a text.
+"""Finds the start and end of declarations and statements in preprocessed C++, to remove some of them.
 
 No parser: braces, parentheses and semicolons tell blocks apart, and the words before a brace say what it belongs to.
 """
@@ -100,7 +100,7 @@ class Scopes:
             around.append(inner[index])
 
     def unit(self, block: Block, position: int) -> tuple[int, int]:
-        """Return where the declaration or statement of a block starts and ends that a position is in."""
+        """Return start and end of the declaration or statement of a block at a position."""
         index = bisect_right(block.ends, position - 1)
         start = block.ends[index - 1] + 1 if index else block.open + 1
         end = block.ends[index] + 1 if index < len(block.ends) else block.close
@@ -108,7 +108,7 @@ class Scopes:
         return start + (label.end() if label else 0), min(end, block.close - 1)
 
     def _ends(self, block: Block) -> bool:
-        """Return True if a closing brace ends what it belongs to; after a class or a value, a semicolon does."""
+        """Return True if a closing brace ends its declaration; a class or a value ends with a semicolon."""
         if block.kind == "class":
             return False
         after = re.compile(r"\s*(.)").match(self.text, block.close + 1)

@@ -1,4 +1,4 @@
-"""Contexts: which statements are within a few hops of each other in the dual of the XFG, counted by label.
+"""Contexts: pairs of statements within a few hops in the dual of the XFG, counted by label.
 
 Reference: Ben-Nun et al. 2018, section 3.2 (context size) and 4.1 (dual graph, pairs emitted both ways).
 """
@@ -72,5 +72,5 @@ def count_contexts(graph: XFG, label: Ints32, width: int = 2, *, max_degree: int
         )
     except TimeoutError as error:
         raise InputError(f"{graph.module.name}: {error}; try a smaller width or max_degree") from error
-    order = np.argsort(center.astype(np.int64) << 32 | context)  # one sort, many times as fast as that of two columns
+    order = np.argsort(center.astype(np.int64) << 32 | context)  # sorts one column, many times faster than two
     return ContextCounts(center[order], context[order], count[order])

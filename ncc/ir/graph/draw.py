@@ -1,4 +1,4 @@
-"""Draws an XFG: a page that shows any function of a module, and one function as SVG."""
+"""Drawings of an XFG: a page of all functions of a module, and one function as SVG."""
 
 import itertools
 from typing import Any
@@ -20,7 +20,7 @@ _MARGIN_PX = 60
 
 
 def to_html(graph: XFG, function: str | None = None) -> str:
-    """Return a page that draws one function at a time; it needs no other file and no network."""
+    """Return a self-contained page that draws one function at a time."""
     module = graph.module
     shown = module.first_kernel if function is None else find_function(module, function)
     layout = Layout(graph)

@@ -16,7 +16,7 @@ def to_graphml(graph: XFG) -> str:
 
     result = graph.to_networkx()
     edges = (attributes for _, _, attributes in result.edges(data=True))
-    for attributes in (result.graph, *result.nodes.values(), *edges):  # before lxml, where it is there, refuses them
+    for attributes in (result.graph, *result.nodes.values(), *edges):  # before lxml, if installed, refuses them
         attributes |= {
             key: escape_control(value, lines=False) for key, value in attributes.items() if isinstance(value, str)
         }

@@ -44,7 +44,7 @@ class Drawing:
     statement: Ints  # (num_rows,) or -1
     source: Ints  # (num_edges,) rows
     target: Ints
-    edge_row: Ints  # (num_edges,) that of the statement that labels the edge
+    edge_row: Ints  # (num_edges,) row of the statement that labels the edge
     kind: NDArray[np.uint8]  # (num_edges,) see `EdgeKind`
     linked_function: tuple[int, ...]  # function of each row of the last box, which has other nodes; -1 for none
 

@@ -1,13 +1,13 @@
-/* Whether what a function says of its values agrees: their types, what operators and casts take, phis and branches.
+/* Checks that a function is consistent: types of values, operands of operators and casts, phis and branches.
 
-   A value has the type of the place where it is first seen, and every later one must say the same. Types are compared
-   by a key of their abstracted text: types whose text is equal, such as structures that were cut, are taken for equal.
+   A value has the type of its first occurrence, and every later one must agree. Types are compared by a key of their
+   abstracted text: types with equal text, such as truncated structures, count as equal.
    Reference: LLVM Language Reference, "Instruction Reference". */
 #include "reader.h"
 
 enum { INTEGER = 1, FLOATING = 2, POINTER = 4, OTHER = 8 };
 
-/* An element of a vector, or a scalar; and how many there are, 0 of a scalar. */
+/* The type of a scalar or of a vector's elements, and their number, 0 for a scalar. */
 typedef struct {
   int kind, is_scalable;
   uint64_t bits, count;
@@ -20,14 +20,14 @@ static uint64_t number_in(const reader *r, size_t at) {
   return number;
 }
 
-/* Where the digits of a vector's length start, behind "<" or "<vscale x ". */
+/* Start of the digits of a vector's length, after "<" or "<vscale x ". */
 static size_t length_at(const reader *r, span vector) { return vector.at + (text_of(r, vector)[1] == 'v' ? 10 : 1); }
 
 void need(reader *r, int condition, const char *message) {
   if (!condition) fail_at(r, r->statement, message);
 }
 
-/* The type of a vector's elements; a scalar as it is. */
+/* The type of a vector's elements; a scalar is unchanged. */
 span element_of(const reader *r, span type) {
   if (!is_vector(r, type)) return type;
   size_t at = length_at(r, type);
@@ -57,7 +57,7 @@ static shape shape_of(const reader *r, span type) {
   return found;
 }
 
-/* The type of an aggregate's field, by the digits of its index; empty where the text has been cut. */
+/* The type of an aggregate's field, by the digits of its index; empty if the text was truncated. */
 span field_of(reader *r, span type, const char *index) {
   const char *text = text_of(r, type), *end = text + type.n;
   uint64_t left = strtoull(index, NULL, 10);
@@ -83,7 +83,7 @@ span field_of(reader *r, span type, const char *index) {
   return type;
 }
 
-/* The key of a type with a text before it, of which n bytes count, and behind it. */
+/* The key of a type between two texts, of which the first has n bytes. */
 uint32_t key_around(reader *r, const char *before, size_t n, span type, const char *behind) {
   size_t from = r->out.len;
   emit_bytes(r, before, n);
@@ -95,14 +95,14 @@ uint32_t key_around(reader *r, const char *before, size_t n, span type, const ch
   return key;
 }
 
-/* The key of an element's type, in a vector as long as another type is. */
+/* The key of an element type in a vector of the length of another type. */
 uint32_t vector_key(reader *r, span like, span element) {
   if (!is_vector(r, like)) return key_of(r, element);
   if (!chars_reserve(&r->out, like.n)) fail_memory(r);
   return key_around(r, text_of(r, like), element_of(r, like).at - like.at, element, ">");
 }
 
-/* What the operands of an operator may be. */
+/* Kinds of operands that an operator accepts. */
 void check_operator(reader *r, opcode op, span type) {
   int allowed = op == OP_icmp ? INTEGER | POINTER : INTEGER;
   if (op == OP_fneg || op == OP_fadd || op == OP_fsub || op == OP_fmul || op == OP_fdiv || op == OP_frem || op == OP_fcmp)
@@ -111,7 +111,7 @@ void check_operator(reader *r, opcode op, span type) {
 }
 
 void check_cast(reader *r, opcode op, span from, span to) {
-  /* From OP_trunc on: what it casts from and to; and whether that is wider (1), narrower (-1), or as it may be. */
+  /* From OP_trunc on: its source and target kinds, and whether it widens (1), narrows (-1), or either. */
   static const struct {
     int from, to, wider;
   } casts[] = {{INTEGER, INTEGER, -1}, {INTEGER, INTEGER, 1}, {INTEGER, INTEGER, 1}, {FLOATING, FLOATING, -1},
@@ -134,7 +134,7 @@ void check_cast(reader *r, opcode op, span from, span to) {
   need(r, fits, "a cast between types that it is not for");
 }
 
-/* Is a number that has been read, and is written as its type wants it, a float's? "1.0" is no integer, and "1" no float. */
+/* Does the form of a number fit its type? "1.0" is not an integer, and "1" is not a float. */
 int is_float_number(reader *r, const char *start, span type) {
   const char *p = start + (*start == '-' || *start == '+');
   while (p < r->p && *p >= '0' && *p <= '9') p++;
@@ -144,7 +144,7 @@ int is_float_number(reader *r, const char *start, span type) {
   return !is_integer;
 }
 
-/* Each phi has an entry for each edge into its block: sums over both must be equal, of numbers that stand for blocks. */
+/* Each phi has an entry for each edge into its block: sums of random numbers of blocks over both must be equal. */
 void check_phis(reader *r) {
   size_t first = (size_t)r->body.first_block, num_blocks = r->block_node.len - first;
   uint64_t *edges = calloc(num_blocks, sizeof *edges);

@@ -34,7 +34,7 @@ VECTOR(int32_t, ints)
 VECTOR(uint32_t, uints)
 VECTOR(int64_t, longs)
 
-/* The key of all hashes, drawn anew for each process: names that collide can't be made up in advance. */
+/* The key of all hashes, random in each process, so that colliding names can't be prepared. */
 extern uint64_t hash_key[2];
 
 /* SipHash-1-3 (Aumasson and Bernstein 2012, "SipHash: a fast short-input PRF"). */
@@ -66,8 +66,8 @@ static inline uint64_t hash_bytes(const char *s, size_t n) {
   return v0 ^ v1 ^ v2 ^ v3;
 }
 
-/* Maps byte strings that live elsewhere (in the text or an arena) to integers. Emptied in time
-   proportional to what it holds, so one table serves function after function. */
+/* Maps byte strings that are stored elsewhere (in the text or an arena) to integers. Clearing takes time proportional
+   to its content, so one table serves all functions. */
 typedef struct {
   const char *key;
   uint32_t len;
@@ -100,7 +100,7 @@ static inline int table_grow(table *t) {
   return 1;
 }
 
-/* The slot of a key, made with value -1 if it is new; NULL when memory runs out. */
+/* The slot of a key, with value -1 if it is new; NULL when memory runs out. */
 static inline slot *table_slot(table *t, const char *key, size_t len) {
   if (t->used * 2 >= t->cap && !table_grow(t)) return NULL;
   uint64_t hash = hash_bytes(key, len);
@@ -139,7 +139,7 @@ static inline void table_clear(table *t) {
 /* Distinct strings, numbered in the order in which they first appear. */
 typedef struct {
   chars text;
-  longs start; /* one more than there are strings, once anything is interned */
+  longs start; /* number of strings plus one, once anything is interned */
   ints next;   /* open-addressed ids */
   uint64_t *hashes;
   size_t hashes_cap;

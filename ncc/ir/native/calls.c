@@ -59,8 +59,8 @@ void read_label_list(reader *r) {
   emit(r, " ]");
 }
 
-/* LLVM has dropped an argument of some intrinsics: the size of a lifetime marker (22), the alignment of memory
-   copies and fills (7). Text from before is read as if it came from after. Returns its position, or -1. */
+/* LLVM has removed an argument of some intrinsics: the size of a lifetime marker (22), the alignment of memory
+   copies and fills (7). Older text is read like newer text. Returns its position, or -1. */
 static int dropped_argument(reader *r, int32_t callee, int count) {
   if (callee == NO_NODE || r->node_name_len.data[callee] < 11) return -1;
   const char *name = r->text + r->node_name.data[callee];
@@ -70,7 +70,7 @@ static int dropped_argument(reader *r, int32_t callee, int count) {
   return -1;
 }
 
-/* Between `least` and `most`, of which the first ones are of the types of r->parameters. */
+/* Between `least` and `most` arguments; the first ones have the types of r->parameters. */
 static void read_arguments(reader *r, int32_t callee, size_t least, size_t most) {
   enum { MOST_DROPPABLE = 5 };
   size_t start[MOST_DROPPABLE + 1];
@@ -85,7 +85,7 @@ static void read_arguments(reader *r, int32_t callee, size_t least, size_t most)
     }
     if (count <= MOST_DROPPABLE) start[count] = r->out.len;
     skip_space(r);
-    if (!strncmp(r->p, "...", 3)) { /* of a musttail call: the caller's further arguments */
+    if (!strncmp(r->p, "...", 3)) { /* the caller's variadic arguments, of a musttail call */
       r->p += 3;
       emit(r, "...");
       expect(r, ')', "expected ')' behind '...'");
@@ -108,7 +108,7 @@ static void read_arguments(reader *r, int32_t callee, size_t least, size_t most)
   emit(r, ")");
 }
 
-/* Function attributes and operand bundles behind a call, on its own line; bundles' locals are operands. */
+/* Function attributes and operand bundles after a call, on its line; locals in bundles are operands. */
 static void read_call_tail(reader *r) {
   for (;;) {
     while (*r->p == ' ' || *r->p == '\t') r->p++;
@@ -119,7 +119,7 @@ static void read_call_tail(reader *r) {
     } else if (*r->p == '#' && r->p[1] >= '0' && r->p[1] <= '9') {
       r->p++;
       skip_digits(r);
-    } else if (*r->p == '"') { /* not read_attributes, which would go on to the words of the next line */
+    } else if (*r->p == '"') { /* not read_attributes, which would continue on the next line */
       read_text_attribute(r);
     } else if (is_name_char(*r->p)) {
       word w = peek_word(r);

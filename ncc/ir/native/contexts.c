@@ -1,10 +1,10 @@
 /* Counts pairs of statements within a few hops of each other in the dual of an XFG, by label.
 
-   B_r(v), the ball of radius r round a node v, is every statement that r - 1 hops lead to from those at v. The
-   context of a statement i is the union of the balls of radius `width` round its nodes. Statements near a hub share
-   most of it: each is put to a pivot, the best-connected node that it reaches; the pivot's ball is walked once, and
-   counted for all its statements as an outer product of labels; a statement's own walk then stops wherever the
-   pivot's went before. The counts are those of the pairs one by one.
+   B_r(v), the ball of radius r around a node v, has all statements within r - 1 hops of those at v. The context of a
+   statement i is the union of the balls of radius `width` around its nodes. Statements near a hub share most of
+   their contexts, so each is assigned to a pivot, the best-connected node that it reaches. The pivot's ball is walked
+   once and counted for all its statements as an outer product of labels; the walk of a single statement then stops
+   where the pivot's has been. The result is the same as counting each pair.
 
    Reference: Ben-Nun et al. 2018, section 3 (contexts), definition of context size. */
 #include "buffers.h"
@@ -23,7 +23,7 @@ typedef struct {
   uint8_t radius;
 } assignment;
 
-/* Where counting goes on: with a pivot's ball, a statement's own walk, or a label's part of the outer product. */
+/* The next step: a pivot's ball, the walk of a statement, or a label's part of the outer product. */
 enum { BALL, OWN_WALK, OUTER_PRODUCT };
 
 typedef struct {
@@ -31,19 +31,19 @@ typedef struct {
   const int64_t *statement_start, *node_start;
   const int32_t *statement_node, *node_statement, *label;
   pair_counts pairs;
-  uint8_t *ball_reach, *own_reach; /* radius at which a node was met, 0 for never */
-  uint8_t *in_ball, *met;          /* statements of the pivot's ball, and of the statement's own walk */
+  uint8_t *ball_reach, *own_reach; /* radius at which a node was reached, 0 for never */
+  uint8_t *in_ball, *met;          /* statements of the pivot's ball, and of the statement's walk */
   ints ball_nodes, ball_statements, own_nodes, own_statements;
   ints labels; /* labels with a count in `tally` */
   int64_t *tally;
   int width;
   assignment *assigned; /* by pivot, radius, label */
-  size_t num_assigned, from, to, at; /* the group of one pivot, and how far it is done */
+  size_t num_assigned, from, to, at; /* the group of one pivot, and its progress */
   int stage;
   int64_t work; /* steps so far */
 } walk;
 
-/* Where the search for a pair begins: all bits of both labels reach the lowest ones. */
+/* Start of the search for a pair: all bits of both labels affect the lowest ones. */
 static size_t place_of(const pair_counts *t, uint64_t key) {
   key = (key ^ hash_key[0]) * 0x9E3779B97F4A7C15ull;
   key = (key ^ key >> 32) * 0x9E3779B97F4A7C15ull;
@@ -85,8 +85,8 @@ static int pairs_add(pair_counts *t, int32_t centre, int32_t context, int64_t co
   return 1;
 }
 
-/* Walks from nodes[from…] (met at radius `radius`) outwards, level by level. Statements are appended once each;
-   nodes are noted in `reach`; where `stop` is given, a node that it holds at that radius or more is not entered. */
+/* Walks outwards from nodes[from…] (reached at radius `radius`), level by level. Each statement is appended once;
+   nodes are recorded in `reach`; a node that `stop`, if given, has at that radius or more is not entered. */
 static int spread(walk *w, ints *nodes, ints *statements, uint8_t *reach, uint8_t *met, const uint8_t *stop, int radius) {
   size_t from = 0;
   for (int r = radius; r > 0; r--) {
@@ -138,7 +138,7 @@ static int walk_ball(walk *w, const assignment *first) {
   return 1;
 }
 
-/* What one statement reaches beside its pivot's ball. */
+/* Statements that one statement reaches outside its pivot's ball. */
 static int walk_own(walk *w, int32_t statement) {
   int32_t centre = w->label[statement];
   if (centre < 0) return 1;
@@ -156,8 +156,8 @@ static int walk_own(walk *w, int32_t statement) {
   return 1;
 }
 
-/* The outer product of one label, whose statements stand together in the group (see by_pivot), with the ball's labels,
-   less each statement's pair with itself. Returns where the next label begins, 0 when memory runs out. */
+/* The outer product of one label, whose statements are adjacent in the group (see by_pivot), with the ball's labels,
+   without pairs of a statement with itself. Returns the start of the next label, 0 when memory runs out. */
 static size_t multiply(walk *w, size_t at) {
   int32_t centre = w->assigned[at].label;
   int64_t same = 0, inside = 0;
@@ -175,14 +175,14 @@ static size_t multiply(walk *w, size_t at) {
   return at;
 }
 
-/* For each node, the best-connected node within r - 1 hops of it, and at which radius it is met. */
+/* For each node, the best-connected node within r - 1 hops, and the radius at which it is reached. */
 static void find_best(const walk *w, int32_t *best, uint8_t *radius, int32_t *scratch, uint8_t *scratch_radius, int width) {
   for (int64_t v = 0; v < w->num_nodes; v++) {
     best[v] = (int32_t)v;
     radius[v] = 1;
   }
   for (int r = 2; r <= width; r++) {
-    /* the best of every statement's nodes, then of every node's statements: linear in the edges */
+    /* the best node of every statement, then of every node's statements: linear in the edges */
     for (int64_t i = 0; i < w->num_statements; i++) {
       int32_t top = -1;
       int64_t top_degree = -1;
@@ -226,7 +226,7 @@ static int by_pivot(const void *a, const void *b) {
   return x->statement < y->statement ? -1 : x->statement > y->statement;
 }
 
-/* Each statement's pivot: the best of its nodes' best. Statements without a node have no context. */
+/* Pivot of each statement: the best one of its nodes. Statements without a node have no context. */
 static size_t assign_pivots(const walk *w, assignment *out, const int32_t *best, const uint8_t *radius) {
   size_t count = 0;
   for (int64_t i = 0; i < w->num_statements; i++) {
@@ -247,7 +247,7 @@ static size_t assign_pivots(const walk *w, assignment *out, const int32_t *best,
   return count;
 }
 
-/* One step: a pivot's ball, a statement's own walk, or a label's part of the outer product. */
+/* One step: a pivot's ball, the walk of a statement, or a label's part of the outer product. */
 static int step(walk *w) {
   w->work++;
   if (w->stage == BALL) {
@@ -296,7 +296,7 @@ static int prepare(walk *w) {
   return ok;
 }
 
-/* A counter of these arrays, which must stay until it is closed; NULL when memory runs out. */
+/* A counter on these arrays, which must outlive it; NULL when memory runs out. */
 EXPORT walk *ncc_count_open(int64_t num_statements, int64_t num_nodes, const int64_t *statement_start,
                             const int32_t *statement_node, const int64_t *node_start, const int32_t *node_statement,
                             const int32_t *label, int32_t width) {
@@ -316,7 +316,7 @@ EXPORT walk *ncc_count_open(int64_t num_statements, int64_t num_nodes, const int
   return NULL;
 }
 
-/* Counts for so many steps: 0 where there is more to come, 1 at the end, 2 when memory runs out. */
+/* Counts for a number of steps: returns 0 if there are more, 1 at the end, 2 when memory runs out. */
 EXPORT int32_t ncc_count_run(walk *w, int64_t steps) {
   for (w->work = 0; w->from < w->num_assigned;) {
     if (w->work > steps) return 0;
@@ -325,7 +325,7 @@ EXPORT int32_t ncc_count_run(walk *w, int64_t steps) {
   return 1;
 }
 
-/* Counts of the pairs (label of a centre << 32 | label of a context). */
+/* Counts of the pairs (label of a center << 32 | label of a context). */
 EXPORT void ncc_count_view(const walk *w, const void **data, int64_t *len) {
   data[0] = w->pairs.keys;
   data[1] = w->pairs.counts;

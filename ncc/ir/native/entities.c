@@ -1,7 +1,7 @@
-/* What stands outside functions: variables, metadata, types, comdats, groups of attributes.
+/* Entities outside functions: variables, metadata, types, comdats, groups of attributes.
 
-   Little of it reaches an array, but all of it is read: text that no LLVM prints is refused, lest a damaged file get
-   vectors in silence. */
+   Few of them reach an array, but all are read, so that text that no LLVM prints is refused, and a damaged file
+   does not get vectors silently. */
 #include "reader.h"
 
 void skip_line(reader *r) {
@@ -14,7 +14,7 @@ static void skip_text(reader *r) {
   skip_string(r);
 }
 
-/* "($name)", or nothing where the comdat is called as its owner. */
+/* "($name)", or nothing if the comdat has the name of its owner. */
 void read_name_of_comdat(reader *r, const word *owner) {
   word name = *owner;
   const char *at = r->p;
@@ -29,7 +29,7 @@ void read_name_of_comdat(reader *r, const word *owner) {
   if (table_find(&r->comdats, name.s, name.n) < 0) fail_at(r, at, "use of undefined comdat");
 }
 
-/* Behind the initializer: ", section \"…\", comdat, align 8, !dbg !7" and what sanitizers note. */
+/* After the initializer: ", section \"…\", comdat, align 8, !dbg !7" and sanitizers' marks. */
 static void read_tail_of_variable(reader *r, const word *owner) {
   for (;;) {
     const char *before = r->p;
@@ -79,14 +79,14 @@ void read_variable(reader *r) {
     if (*r->p == '(') skip_balanced(r);
   }
   if (is_alias) r->node_kind.data[node] = NODE_FUNCTION;
-  r->unseen = 1; /* what an initializer names is not part of what functions do */
+  r->unseen = 1; /* names in an initializer are not part of functions */
   size_t before = r->out.len;
   read_type(r);
   if (is_alias) {
     expect(r, ',', "expected ',' and what an alias stands for");
     r->out.len = before;
     if (at_type(r)) read_type(r);
-    else emit(r, "ptr"); /* a constant expression, which has its type inside */
+    else emit(r, "ptr"); /* a constant expression has its type inside */
     read_value(r, before);
   } else if (!is_declaration) {
     read_value(r, before);
@@ -96,7 +96,7 @@ void read_variable(reader *r) {
   read_tail_of_variable(r, &name);
 }
 
-/* "!7 = !DILocation(line: 5, …)" is noted. */
+/* Records "!7 = !DILocation(line: 5, …)". */
 void read_metadata(reader *r) {
   const char *at = r->p++;
   size_t id = 0;
@@ -160,7 +160,7 @@ static void read_named_type(reader *r) {
   r->defining = 0;
 }
 
-/* Everything but variables, metadata and functions. */
+/* Everything except variables, metadata and functions. */
 void read_other_entity(reader *r) {
   if (*r->p == '%') {
     read_named_type(r);
@@ -170,7 +170,7 @@ void read_other_entity(reader *r) {
     read_comdat(r);
     return;
   }
-  if (*r->p == '^') { /* the summary that LTO writes */
+  if (*r->p == '^') { /* the summary of LTO */
     skip_line(r);
     return;
   }

@@ -40,8 +40,8 @@ void skip_string(reader *r) {
   r->p = close + 1;
 }
 
-/* Skips from an opening bracket past its closing one; remembers the first global inside, and as operands the
-   locals inside where asked to. Returns the first global's node, or NO_NODE. */
+/* Skips from an opening bracket past its closing one; records the locals inside as operands if asked to. Returns the
+   node of the first global inside, or NO_NODE. */
 int skip_balanced(reader *r) {
   const char *opened = r->p;
   int64_t depth = 0;
@@ -79,7 +79,7 @@ int skip_balanced(reader *r) {
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* "inf", "nan", "qnan", "snan(0x1)" behind a sign, as LLVM prints them since version 23; NULL where there is none. */
+/* "inf", "nan", "qnan", "snan(0x1)" after a sign, as LLVM prints them since version 23; NULL for other text. */
 static const char *after_named_number(const char *p) {
   if (*p == 'q' || *p == 's') p++;
   if (strncmp(p, "nan", 3) && strncmp(p, "inf", 3)) return NULL;
@@ -90,7 +90,7 @@ static const char *after_named_number(const char *p) {
   return *p == ')' ? p + 1 : NULL;
 }
 
-/* "12", "-1", "1.5e+00", "-inf", "0x3FF0", "0xK4000C8…": the whole word, which must be a number. */
+/* "12", "-1", "1.5e+00", "-inf", "0x3FF0", "0xK4000C8…": the whole word must be a number. */
 void skip_number(reader *r) {
   const char *p = r->p;
   if (p[0] == '0' && p[1] == 'x') {
@@ -138,7 +138,7 @@ void expect(reader *r, char c, const char *message) {
   if (!accept(r, c)) fail(r, message);
 }
 
-/* After an operand: is there a comma, and behind it something other than attached metadata? */
+/* After an operand: is there a comma, followed by something other than attached metadata? */
 int next_operand(reader *r) {
   skip_space(r);
   if (*r->p != ',') return 0;
@@ -149,7 +149,7 @@ int next_operand(reader *r) {
   return 0;
 }
 
-/* The word at the cursor, not consumed; of length 0 where there is none. */
+/* The word at the cursor, not consumed; empty if there is none. */
 word peek_word(reader *r) {
   skip_space(r);
   const char *s = r->p;
@@ -203,7 +203,7 @@ static const char *const attributes[] = {
     "sanitize_realtime_blocking", "sanitize_thread", "sanitize_type", "shadowcallstack", "signext", "skipprofile",
     "speculatable", "speculative_load_hardening", "sret", "ssp", "sspreq", "sspstrong", "strictfp", "swiftasync",
     "swifterror", "swiftself", "uwtable", "vscale_range", "willreturn", "writable", "writeonly", "zeroext"};
-/* Words in front of a global's or function's type: linkage, visibility, where it is and how it is shared. */
+/* Words before the type of a global or function: linkage, visibility, storage and sharing. */
 static const char *const linkages[] = {
     "private", "internal", "weak", "weak_odr", "linkonce", "linkonce_odr", "available_externally", "appending", "common",
     "external", "extern_weak", "dllimport", "dllexport", "dso_local", "dso_preemptable", "default", "hidden",
@@ -221,7 +221,7 @@ static const char *const conventions[] = {
 static const char *const predicates[] = {"eq",  "ne",  "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle",
                                          "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "une", "uno"};
 static const char *const tails[] = {"tail", "musttail", "notail"};
-/* Operators that may stand in a constant expression, today's and those that LLVM has since removed. */
+/* Operators of constant expressions, including those that LLVM has removed. */
 static const char *const constants[] = {
     "getelementptr", "bitcast", "ptrtoint", "ptrtoaddr", "inttoptr", "addrspacecast", "trunc", "zext", "sext", "fptrunc",
     "fpext", "uitofp", "sitofp", "fptoui", "fptosi", "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "and", "or",
@@ -232,14 +232,14 @@ enum { KEYWORD_SLOTS = 1024 };
 static keyword keywords[KEYWORD_SLOTS];
 static size_t longest_keyword;
 
-/* Nothing of the input is ever entered here, so a hash without a key serves. */
+/* Input is never inserted here, so a hash without a key suffices. */
 static size_t keyword_hash(uint64_t first, uint64_t last, size_t n) {
   uint64_t h = (first ^ n << 56) * 0xD6E8FEB86659FD93ull;
   h = (h ^ h >> 32 ^ last) * 0xD6E8FEB86659FD93ull;
   return (size_t)(h ^ h >> 29);
 }
 
-/* The first and last eight bytes, which overlap in a short word: up to sixteen they are all of it. */
+/* The first and last eight bytes, which overlap in a short word and cover it up to sixteen. */
 static void ends_of(const char *s, size_t n, uint64_t *first, uint64_t *last) {
   if (n >= 8) {
     memcpy(first, s, 8);

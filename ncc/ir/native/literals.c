@@ -1,14 +1,14 @@
-/* Finds the literals of statements: numbers, and names of globals. What looks like one and is none is passed over:
-   locals, types, metadata, attribute groups, alignments, and attributes in parentheses. */
+/* Finds the literals of statements: numbers, and names of globals. Lookalikes are skipped: locals, types, metadata,
+   attribute groups, alignments, and attributes in parentheses. */
 #include "buffers.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 typedef struct {
   const char *text, *end;
-  interner tokens;  /* as the text has them; a name begins with @ */
-  ints token, stop; /* all literals; for each statement so far where its own end */
-  const uint32_t *at; /* where statements start */
+  interner tokens;  /* as in the text; a name begins with @ */
+  ints token, stop; /* all literals; for each statement so far, the end of its literals */
+  const uint32_t *at; /* starts of statements */
   int64_t num_statements;
 } literals;
 
@@ -21,7 +21,7 @@ static const char *const attributes[] = {"align", "alignstack", "addrspace", "ca
                                          "dereferenceable_or_null", "initializes", "inrange", "memory", "nofpclass",
                                          "range", "allocsize", "vscale_range"};
 
-/* Behind a name at p, in quotes or not; NULL where there is none. */
+/* End of a name at p, quoted or not; NULL if there is none. */
 static const char *skip_name(const char *p, const char *end) {
   if (p < end && *p == '"') {
     const char *quote = memchr(p + 1, '"', (size_t)(end - p - 1));
@@ -37,7 +37,7 @@ static const char *skip_digits(const char *p, const char *end) {
   return p;
 }
 
-/* Behind the parenthesis that closes the one before p; NULL where there is none, or they go deeper than two. */
+/* End of the parenthesis that was opened before p; NULL if it is missing, or contains more than two levels. */
 static const char *skip_parentheses(const char *p, const char *end) {
   for (int depth = 1; p < end; p++) {
     if (*p == '(' && ++depth > 2) return NULL;
@@ -46,7 +46,7 @@ static const char *skip_parentheses(const char *p, const char *end) {
   return NULL;
 }
 
-/* Behind an attribute whose numbers are none of the program's; NULL where there is none. */
+/* End of an attribute with numbers that are not the program's; NULL if there is none. */
 static const char *skip_attribute(const char *p, const char *end) {
   const char *word = p;
   while (p < end && is_word(*p)) p++;
@@ -60,7 +60,7 @@ static const char *skip_attribute(const char *p, const char *end) {
 
 static int ends_number(const char *p, const char *end) { return p >= end || !(is_word(*p) || *p == '.' || *p == ':'); }
 
-/* Behind a number as LLVM prints it; NULL where there is none. */
+/* End of a number as LLVM prints it; NULL if there is none. */
 static const char *skip_number(const char *p, const char *end) {
   const char *first = p;
   if (*p == '-') p++;
@@ -111,7 +111,7 @@ static int read_literals(literals *l, const char *start, const char *end) {
   return 1;
 }
 
-/* Where a statement ends: with its line, or, of a switch, with the bracket that closes its cases. */
+/* End of a statement: that of its line, or the closing bracket of a switch's cases. */
 static const char *end_of(const literals *l, const char *start) {
   const char *line = memchr(start, '\n', (size_t)(l->end - start));
   if (!line) return l->end;
@@ -130,15 +130,15 @@ EXPORT void ncc_literals_close(literals *l) {
   free(l);
 }
 
-/* A finder in this text of statements that start at these offsets; both must stay until it is closed. NULL when memory
-   runs out. */
+/* A finder for statements that start at these offsets of this text; both must outlive it. NULL when memory runs
+   out. */
 EXPORT literals *ncc_literals_open(const char *text, int64_t len, const uint32_t *at, int64_t num_statements) {
   literals *l = calloc(1, sizeof *l);
   if (l) l->text = text, l->end = text + len, l->at = at, l->num_statements = num_statements;
   return l;
 }
 
-/* Reads so many statements more: 0 where there is more to come, 1 at the end, 2 when memory runs out. */
+/* Reads a number of statements: returns 0 if there are more, 1 at the end, 2 when memory runs out. */
 EXPORT int32_t ncc_literals_read(literals *l, int64_t n) {
   for (; n && (int64_t)l->stop.len < l->num_statements; n--) {
     const char *start = l->text + l->at[l->stop.len];
@@ -147,7 +147,7 @@ EXPORT int32_t ncc_literals_read(literals *l, int64_t n) {
   return (int64_t)l->stop.len == l->num_statements;
 }
 
-/* What was found: for each statement where its literals end, all literals, and their distinct texts with offsets. */
+/* The result: ends of each statement's literals, all literals, and their distinct texts with offsets. */
 EXPORT void ncc_literals_view(const literals *l, const void **data, int64_t *len) {
   int i = 0;
 #define VIEW(V) data[i] = (V).data, len[i++] = (int64_t)(V).len

@@ -3,7 +3,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* "linkage … type @name": the words before the type matter only where they say that this is a kernel. */
+/* "linkage … type @name": words before the type matter only if they mark a kernel. */
 static int32_t read_prototype(reader *r, int *is_kernel) {
   for (word w; !at_type(r);) {
     if (*r->p == '"' || *r->p == '#' || *r->p == '!') {
@@ -88,12 +88,12 @@ static void skip_parameters(reader *r) {
   }
 }
 
-/* Behind the parameters: attributes, section, comdat, alignment, collector, personality. */
+/* After the parameters: attributes, section, comdat, alignment, collector, personality. */
 static void read_tail_of_function(reader *r, int32_t node) {
   const word owner = {r->text + r->node_name.data[node], r->node_name_len.data[node], WORD_OTHER, NUM_OPCODES};
   for (;;) {
     skip_space(r);
-    if (*r->p == '#') { /* not read_attributes, which might take the word of the next entity for one */
+    if (*r->p == '#') { /* not read_attributes, which might read a word of the next entity as one */
       r->p++;
       skip_digits(r);
       continue;
@@ -106,7 +106,7 @@ static void read_tail_of_function(reader *r, int32_t node) {
     int has_text = is(w, "section") || is(w, "partition") || is(w, "gc");
     int has_value = is(w, "prefix") || is(w, "prologue") || is(w, "personality");
     if (!has_text && !has_value && !is(w, "comdat") && !(w.kind & WORD_LINKAGE)) {
-      if (!(w.kind & WORD_ATTRIBUTE)) return; /* a declaration ends without a sign: another entity's word may follow */
+      if (!(w.kind & WORD_ATTRIBUTE)) return; /* a declaration has no end mark: a word of the next entity may follow */
       read_attribute(r, w);
       continue;
     }
@@ -125,7 +125,7 @@ static void read_tail_of_function(reader *r, int32_t node) {
   }
 }
 
-/* Between these and the body's "{": metadata, which may mark a kernel. */
+/* Before the body's "{": metadata, which may mark a kernel. */
 static void read_to_body(reader *r, int *is_kernel) {
   for (;;) {
     skip_space(r);
@@ -136,11 +136,11 @@ static void read_to_body(reader *r, int *is_kernel) {
   }
 }
 
-/* Is there a label at the cursor? Its name is left in *name, the cursor behind the colon. */
+/* Is there a label at the cursor? Sets *name, and moves the cursor past the colon. */
 static int read_block_label(reader *r, word *name) {
   const char *at = r->p;
   if (*at != '"' && !is_name_char(*at)) return 0;
-  r->p--; /* a label is written like the reference to it, but for the sigil in front */
+  r->p--; /* a label is written like a reference to it, without the sigil */
   name_of(r, name);
   if (*r->p++ == ':') return 1;
   r->p = at;
@@ -156,7 +156,7 @@ static void begin_block(reader *r, const word *name) {
   if (!ints_push(&r->block_node, node)) fail_memory(r);
 }
 
-/* Reads statements up to the body's end, or to the pause: 0 where there is more to come. */
+/* Reads statements up to the body's end, or to the pause: returns 0 if there are more. */
 static int read_body(reader *r) {
   open_function *body = &r->body;
   while (r->p < r->pause) {
@@ -190,7 +190,7 @@ static int read_body(reader *r) {
   return 0;
 }
 
-/* Is all defined that was named: locals behind their function, in the end globals too? */
+/* Is everything defined that was named: locals at the end of their function, globals at the end of the text? */
 static void check_nodes(reader *r, size_t first, int is_end) {
   for (size_t node = first; node < r->node_kind.len; node++) {
     if (r->node_kind.data[node] != NODE_UNDEFINED) continue;
@@ -226,7 +226,7 @@ static void skip_function(reader *r) {
   if (depth > 0) fail(r, "bracket that is never closed");
 }
 
-/* Of a kernel that stands there twice, the copy to be left out: a body that is called takes the kernel's place. */
+/* The copy of a duplicated kernel to skip: a body that is called replaces the kernel. */
 static int is_second_copy(reader *r) {
   if (!r->kernel_bodies.used) return 0;
   const char *define = r->p, *line_end = memchr(define, '\n', (size_t)(r->end - define));
@@ -244,7 +244,7 @@ static int is_second_copy(reader *r) {
   return table_find(&r->kernel_bodies, name.s + BODY_OF_LEN, name.n - BODY_OF_LEN) == BODY_INLINED;
 }
 
-/* A kernel's body is called by the kernel's name, and is a kernel. */
+/* A kernel's body gets the kernel's name, and is a kernel. */
 static void take_kernels_place(reader *r, int32_t node) {
   open_function *body = &r->body;
   const char *name = r->text + r->node_name.data[node];
@@ -262,7 +262,7 @@ static void take_kernels_place(reader *r, int32_t node) {
   kernel->value = node;
 }
 
-/* Up to the "{" of the body, behind which it leaves the cursor. */
+/* Reads up to and including the "{" of the body. */
 static void begin_function(reader *r) {
   open_function *body = &r->body;
   size_t first_operand = r->operand.len;
@@ -310,7 +310,7 @@ static void read_declaration(reader *r) {
   read_tail_of_function(r, node);
 }
 
-/* One top-level entity; of a function what stands before its body. */
+/* One top-level entity; only the part before the body of a function. */
 static void read_entity(reader *r) {
   char c = *r->p;
   if (c == '@') read_variable(r);
@@ -384,8 +384,8 @@ EXPORT void ncc_key(uint64_t first, uint64_t second) {
   hash_key[1] = second;
 }
 
-/* A reader of a NUL-terminated text; NULL only when there is no memory for the reader itself. The text must live as
-   long as the reader. known_callees: names, one a line. */
+/* A reader of a NUL-terminated text, which must outlive it; NULL only without memory for the reader itself.
+   known_callees: names, one per line. */
 EXPORT reader *ncc_open(const char *text, int64_t len, uint32_t flags, int32_t max_fields, const char *known_callees) {
   reader *r = (reader *)calloc(1, sizeof(reader));
   if (!r) return NULL;
@@ -405,9 +405,9 @@ EXPORT reader *ncc_open(const char *text, int64_t len, uint32_t flags, int32_t m
   return r;
 }
 
-/* Reads on for about so many bytes: 0 where there is more to come, 1 at the end, 2 when memory runs out, 3 where the
-   text is refused. One statement or entity is never cut, and all take time in proportion to their length, so that this
-   comes back soon. */
+/* Reads about that many bytes: returns 0 if there are more, 1 at the end, 2 when memory runs out, 3 if the text is
+   refused. A statement or entity is read whole, but takes time in proportion to its length, so that this returns
+   soon. */
 EXPORT int32_t ncc_read(reader *r, int64_t bytes) {
   if (r->status != STATUS_OK || setjmp(r->on_error)) return r->status;
   r->pause = r->end - r->p > bytes ? r->p + bytes : r->end + 1;
@@ -415,7 +415,7 @@ EXPORT int32_t ncc_read(reader *r, int64_t bytes) {
   return r->place == AT_END;
 }
 
-/* What Python may look at, in the order of READER_FIELDS in ncc/ir/reader/native.py. */
+/* The fields for Python, in the order of READER_FIELDS in ncc/ir/reader/native.py. */
 EXPORT void ncc_view(const reader *r, const void **data, int64_t *len) {
   int i = 0;
 #define VIEW(V) data[i] = (V).data, len[i++] = (int64_t)(V).len
@@ -426,7 +426,7 @@ EXPORT void ncc_view(const reader *r, const void **data, int64_t *len) {
   VIEW(r->fn_kernel), VIEW(r->block_node), VIEW(r->debug_id), VIEW(r->debug_line), VIEW(r->stmt_at);
 }
 
-/* Why the text was refused, and where. */
+/* Reason and position of the refusal. */
 EXPORT const char *ncc_refusal(const reader *r, int64_t *error_at) {
   *error_at = r->error_at;
   return r->message;

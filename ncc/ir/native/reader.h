@@ -1,8 +1,8 @@
-/* The IR reader's state, and what its parts (lexing, types, values, instructions, module) call of each other.
+/* The IR reader's state, and the functions that its parts (lexing, types, values, instructions, module) share.
 
-   The reader walks the text once, by the grammar of LLVM's language reference, and writes arrays: a row a
-   statement, a row a node (an identifier: global, block, argument or result). Nothing here recurses on the
-   input deeper than MAX_DEPTH, and every position lies inside the text, which ends in a NUL byte. */
+   The reader parses the text in one pass, by the grammar of LLVM's language reference, into arrays with one row per
+   statement and one per node (an identifier: global, block, argument or result). Recursion is at most MAX_DEPTH
+   deep, and every position is inside the text, which ends in a NUL byte. */
 #ifndef NCC_READER_H
 #define NCC_READER_H
 
@@ -35,7 +35,7 @@ typedef enum { OPCODES(AS_ENUM) NUM_OPCODES } opcode;
 
 static inline int is_terminator(opcode op) { return op >= OP_ret && op <= OP_callbr; }
 
-/* What a word may be; a word of no class has a meaning in one place only, or none at all. */
+/* Classes of words; a word without a class has a meaning in one context only, or none at all. */
 enum { WORD_OTHER = 0, WORD_OPCODE = 1, WORD_TYPE = 2, WORD_VALUE = 4, WORD_FLAG = 8, WORD_TAIL = 16, WORD_CONSTANT = 32,
        WORD_ATTRIBUTE = 64, WORD_LINKAGE = 128, WORD_CONVENTION = 256, WORD_PREDICATE = 512 };
 
@@ -77,8 +77,8 @@ typedef struct {
   const char *text, *end, *p;
   uint32_t flags;
   int32_t max_fields; /* structures of more scalars are written {...}; -1 for no limit */
-  int place;          /* AT_… or IN_…: where reading goes on */
-  const char *pause;  /* reading stops at the first statement or entity that starts here or behind */
+  int place;          /* AT_… or IN_…: where reading continues */
+  const char *pause;  /* reading stops at the first statement or entity that starts here or later */
   /* outcome */
   int32_t status;
   int64_t error_at;
@@ -88,14 +88,14 @@ typedef struct {
   bytes opcode;
   ints stmt_text, stmt_block, stmt_result, stmt_debug, stmt_callee, operand_start;
   ints operand;
-  uints stmt_at; /* where in the text it starts */
+  uints stmt_at; /* its start in the text */
   interner texts;
   size_t most_text; /* bytes, of one statement and of all distinct ones */
   /* nodes: one row each */
   bytes node_kind;
   ints node_function, node_def;
   uints node_name, node_name_len;
-  uints node_type; /* key of the type that a value was first seen with; 0: not known */
+  uints node_type; /* key of the type of a value's first occurrence; 0: unknown */
   /* functions: one row each */
   ints fn_node, fn_first_stmt, fn_first_block, fn_first_arg, fn_num_args;
   bytes fn_kernel;
@@ -108,19 +108,19 @@ typedef struct {
   named_types types;
   table type_names, globals, locals, known_callees, defined;
   table comdats;
-  table kernel_bodies; /* kernel → BODY_…, where its body is a function of its own as well */
-  numbered_locals numbered; /* of local %n; of this function where its `function` says so */
+  table kernel_bodies; /* kernel → BODY_…, if its body is also a separate function */
+  numbered_locals numbered; /* of local %n; valid if its `function` is this one */
   int32_t next_number, function, block, debug;
   open_function body;
-  const char *statement; /* the one being read starts here */
-  span type;             /* of the typed value that was read last; empty for metadata */
-  const char *value;     /* where that value starts */
-  uint32_t gives;        /* key of the type of the statement's result; 0: not known */
-  uints parameters;      /* keys of the parameters of the function type that was read last */
-  int has_signature, is_variadic; /* was the type that was read last a function's? */
-  table cases;                    /* of the switch being read */
+  const char *statement; /* start of the current one */
+  span type;             /* type of the last typed value; empty for metadata */
+  const char *value;     /* start of that value */
+  uint32_t gives;        /* key of the type of the statement's result; 0: unknown */
+  uints parameters;      /* keys of the parameters of the last function type */
+  int has_signature, is_variadic; /* was the last type a function's? */
+  table cases;                    /* of the current switch */
   int depth, collect_locals;
-  int unseen;   /* globals that are named get no node */
+  int unseen;   /* named globals get no node */
   int defining; /* a type is being defined: others in it are not expanded */
 } reader;
 
@@ -141,7 +141,7 @@ void expect(reader *r, char c, const char *message);
 int accept_word(reader *r, const char *text);
 int next_operand(reader *r);
 void classify(word *w);
-/* One byte a byte value: may stand in an identifier (LLVM's own set). */
+/* One entry per byte value: may it be part of an identifier (LLVM's set)? */
 extern uint8_t name_chars[256];
 static inline int is_name_char(char c) { return name_chars[(uint8_t)c]; }
 
@@ -214,7 +214,7 @@ static inline int is_vector(const reader *r, span type) {
 #define is_type(r, type, literal) \
   ((type).n == sizeof(literal) - 1 && !memcmp((r)->out.data + (type).at, literal, sizeof(literal) - 1))
 
-/* Never 0. Nothing is looked up by it, so a hash without a secret serves. */
+/* Never 0. It is not used for lookups, so a hash without a secret suffices. */
 static inline uint32_t type_key(const char *s, size_t n) {
   uint64_t key = n, part = 0;
   for (; n >= 8; s += 8, n -= 8) {
@@ -235,7 +235,7 @@ static inline uint32_t type_key(const char *s, size_t n) {
 
 static inline uint32_t key_of(const reader *r, span type) { return type_key(text_of(r, type), type.n); }
 
-/* A local has one type in all of its function. */
+/* A local has the same type in its whole function. */
 static inline void agree(reader *r, const char *at, int32_t node, uint32_t key) {
   uint32_t *known = &r->node_type.data[node];
   if (!*known) *known = key;

@@ -1,4 +1,4 @@
-/* One statement: the opcode's grammar read into operands, a result and the abstracted text.
+/* Statements: parsed by the opcode's grammar into operands, a result and the abstracted text.
 
    Reference: LLVM Language Reference, "Instruction Reference"; Ben-Nun et al. 2018, section 4.1. */
 #include "reader.h"
@@ -9,7 +9,7 @@ void emit_word(reader *r, word w) {
   emit_bytes(r, w.s, w.n);
 }
 
-/* Flags behind an opcode, in the order in which they stand; anything else is left alone. */
+/* Flags after an opcode, in the order of the text; anything else is not consumed. */
 static void read_flags(reader *r) {
   for (word w; (w = peek_word(r)).kind & WORD_FLAG;) emit_word(r, w);
 }
@@ -19,8 +19,8 @@ void read_operand(reader *r) {
   push_operand(r, read_typed_value(r));
 }
 
-/* A value that is not preceded by its type, because an earlier operand's type is its own: the type is put
-   before it while it is read, since constants are abstracted by type, and taken away again. */
+/* A value without a type of its own, because an earlier operand has the same: the type is written before it while
+   it is read, since constants are abstracted by type, and then removed. */
 static int32_t read_untyped_value(reader *r, span type) {
   size_t from = r->out.len;
   if (!chars_reserve(&r->out, type.n)) fail_memory(r);
@@ -43,7 +43,7 @@ static span read_binary(reader *r, opcode op) {
   return type;
 }
 
-/* Their types are left where `types` points. */
+/* Their types are written to `types`. */
 static void read_exactly(reader *r, int count, span *types) {
   for (int i = 0; i < count; i++) {
     if (i) {
@@ -60,8 +60,8 @@ static void read_pointer(reader *r) {
   need(r, is_pointer(r, r->type), "expected the address to be a pointer");
 }
 
-/* The index of an element stays, without its type, which differs between versions of LLVM; one that is computed
-   is an operand. */
+/* A constant index of an element is kept without its type, which differs between versions of LLVM; a computed one is
+   an operand. */
 static void read_element_index(reader *r) {
   expect(r, ',', "expected ',' and the index of an element");
   emit(r, ",");
@@ -83,7 +83,7 @@ static void read_element_index(reader *r) {
   push_operand(r, NO_NODE);
 }
 
-/* Indices of extractvalue and insertvalue stay as they are: they name a field, whose type is returned. */
+/* Indices of extractvalue and insertvalue are kept: they name a field, whose type is returned. */
 static span read_indices(reader *r, span type) {
   expect(r, ',', "expected ',' and an index");
   do {
@@ -97,7 +97,7 @@ static span read_indices(reader *r, span type) {
   return type;
 }
 
-/* syncscope("…") and orderings of atomic operations; returns how many of these */
+/* syncscope("…") and orderings of atomic operations; returns the number of orderings */
 static int read_ordering(reader *r) {
   for (int orderings = 0;;) {
     word w = peek_word(r);
@@ -121,7 +121,7 @@ static int read_ordering(reader *r) {
   }
 }
 
-/* "8" behind "align", which LLVM 3.7 wrote 0 where there was none */
+/* "8" after "align"; LLVM 3.7 wrote 0 for none */
 static void skip_alignment(reader *r) {
   const char *start = r->p;
   skip_digits(r);
@@ -129,7 +129,7 @@ static void skip_alignment(reader *r) {
   if (value & (value - 1) || value > 1ull << 32) fail_at(r, start, "alignment that is not a power of two");
 }
 
-/* ", align 8", ", addrspace(5)" behind a memory operation */
+/* ", align 8", ", addrspace(5)" after a memory operation */
 static void read_alignment(reader *r) {
   while (next_operand(r)) {
     word w = peek_word(r);
@@ -208,8 +208,8 @@ static void read_cast(reader *r, opcode op) {
   r->gives = key_of(r, to);
 }
 
-/* The incoming pairs are written once a kind, sorted: how many there are, and in which order, depends on the
-   layout of blocks rather than on what the program does. Operands keep them all: value, label, value, label. */
+/* Each kind of incoming pair is written once, sorted, since their number and order depend on the layout of blocks
+   rather than on the program. All are operands: value, label, value, label. */
 static void read_phi(reader *r) {
   enum { MOST_KINDS = 16 };
   size_t start[MOST_KINDS + 1];
@@ -222,7 +222,7 @@ static void read_phi(reader *r) {
   need(r, r->body.in_phis, "a phi behind other instructions of its block");
   start[0] = r->out.len;
   skip_space(r);
-  for (int more = *r->p == '['; more; more = next_operand(r)) { /* of a block without predecessors there is none */
+  for (int more = *r->p == '['; more; more = next_operand(r)) { /* none in a block without predecessors */
     expect(r, '[', "expected '[' and an incoming value");
     size_t from = r->out.len;
     push_operand(r, read_untyped_value(r, type));
@@ -260,7 +260,7 @@ static void read_phi(reader *r) {
   }
 }
 
-/* However many cases, one is written. Operands: condition, default label, case labels. */
+/* Any number of cases is written as one. Operands: condition, default label, case labels. */
 static void read_switch(reader *r) {
   read_operand(r);
   span type = r->type;
@@ -449,8 +449,8 @@ static int32_t read_operands(reader *r, opcode op) {
   return NO_NODE;
 }
 
-/* ", !dbg !7, !tbaa !3": the debug location is remembered, the rest dropped. An inline !DILocation(line: 5, …)
-   is remembered as -2 - line. */
+/* ", !dbg !7, !tbaa !3": the debug location is recorded, the rest dropped. An inline !DILocation(line: 5, …) is
+   recorded as -2 - line. */
 static void read_attached_metadata(reader *r) {
   r->debug = -1;
   for (;;) {
@@ -477,20 +477,19 @@ void end_statement(reader *r, opcode op, int32_t result, int32_t callee, size_t 
   if (r->texts.text.len > r->most_text) fail_at(r, r->statement, TOO_MUCH_TEXT);
 }
 
-/* Does an instruction without a name still make a value, and so take a number? */
+/* Does an instruction without a name define a value, and so get a number? */
 static int has_result(const reader *r, opcode op) {
   if (op == OP_call || op == OP_invoke || op == OP_callbr) return r->gives != type_key("void", 4);
   return op > OP_callbr ? op != OP_store && op != OP_fence : op == OP_catchswitch;
 }
 
-/* A cast of a pointer to what has become the same type, "<%ID> = bitcast ptr <%ID> to ptr": later LLVM writes none. */
+/* A cast between pointer types that are now the same, "<%ID> = bitcast ptr <%ID> to ptr", which newer LLVM omits. */
 static int is_empty_cast(const reader *r, int32_t operand) {
   if (r->flags & KEEP_CASTS || operand == NO_NODE || r->node_function.data[operand] < 0) return 0;
   return r->gives == key_of(r, r->type) && (is_pointer(r, r->type) || *text_of(r, r->type) == '<');
 }
 
-/* Reads one statement at the cursor; returns 1 if it ends its block. Debug intrinsics and empty casts leave nothing
-   behind. */
+/* Reads one statement at the cursor; returns 1 if it ends its block. Debug intrinsics and empty casts are dropped. */
 int read_statement(reader *r) {
   int32_t result = NO_NODE;
   size_t first_operand = r->operand.len;

@@ -1,4 +1,4 @@
-/* Types: written into the abstracted statement in today's form, named structs inlined, pointers opaque.
+/* Types: written into the abstracted statement in the current form, with named structs inlined and opaque pointers.
 
    Reference: Ben-Nun et al. 2018, section 4 (pre-processing: structures are inlined as literal types). */
 #include "reader.h"
@@ -39,8 +39,8 @@ static void read_sequence(reader *r, char close) {
   expect(r, close, "array or vector type that is not closed");
 }
 
-/* The fields of a structure whose inside was written at `from`, those of structures within it included: too many
-   to count where one of these has been cut to "{...}". */
+/* Number of fields of a structure written at `from`, including nested ones: a large number if one of these was
+   truncated to "{...}". */
 static int num_fields(const reader *r, size_t from) {
   const char *at = r->out.data + from, *end = r->out.data + r->out.len;
   int fields = at < end, parentheses = 0; /* target("spirv.Image", void, 1) is one field */
@@ -67,16 +67,16 @@ static void read_structure(reader *r) {
   emit(r, "}");
 }
 
-/* A named structure is expanded once and copied from then on. A structure inside itself, or one whose text
-   passes MAX_STRUCT_TEXT (checked where it grows, or copies of copies would fill the memory), is cut to "{...}". */
+/* A named structure is expanded once and then copied. A structure inside itself, or with a text longer than
+   MAX_STRUCT_TEXT (checked while it grows, or copies of copies would fill the memory), is truncated to "{...}". */
 static void read_named(reader *r) {
   const char *at = r->p;
   word name;
   name_of(r, &name);
   int32_t id = table_find(&r->type_names, name.s, name.n);
   if (id < 0) fail_at(r, at, "use of undefined type");
-  if (r->defining) return;  /* what a type is made of is asked where it is used */
-  if (*r->p == '*') return; /* read_suffixes writes the pointer; chains of structures can be hundreds long */
+  if (r->defining) return;  /* checked where the type is used */
+  if (*r->p == '*') return; /* read_suffixes writes the pointer; structures can be nested hundreds deep */
   if (r->types.data[id].expanding) {
     emit(r, "{...}");
     return;
@@ -107,7 +107,7 @@ static void read_named(reader *r) {
   if (r->out.len > r->most_text) fail_at(r, at, TOO_MUCH_TEXT);
 }
 
-/* "addrspace(3)", or with a name in quotes, which LLVM 22 has: returns where "(3)" starts, the cursor if there is none. */
+/* "addrspace(3)", or since LLVM 22 a quoted name: returns the start of "(3)", or the cursor if there is none. */
 static const char *skip_address_space(reader *r) {
   if (*r->p != 'a' || !accept_word(r, "addrspace")) return r->p;
   skip_space(r);
@@ -120,7 +120,7 @@ static const char *skip_address_space(reader *r) {
   return open;
 }
 
-/* Nothing is written of the first address space. */
+/* Address space 0 is not written. */
 static void emit_pointer(reader *r, const char *space, const char *end) {
   emit(r, "ptr");
   if (end == space || (end - space == 3 && space[1] == '0')) return;
@@ -128,7 +128,7 @@ static void emit_pointer(reader *r, const char *space, const char *end) {
   emit_bytes(r, space, (size_t)(end - space));
 }
 
-/* "(i32, ptr, ...)" behind a function's return type */
+/* "(i32, ptr, ...)" after a function's return type */
 static void skip_parameter_types(reader *r) {
   size_t before = r->out.len, first = r->parameters.len;
   int is_variadic = 0;
@@ -143,7 +143,7 @@ static void skip_parameter_types(reader *r) {
       break;
     }
     uint32_t key = key_of(r, read_type(r));
-    r->parameters.len = first + (size_t)i; /* without those of function types in it */
+    r->parameters.len = first + (size_t)i; /* without those of nested function types */
     if (!uints_push(&r->parameters, key)) fail_memory(r);
     r->out.len = before;
   }
@@ -157,7 +157,7 @@ void skip_type(reader *r) {
   r->out.len = before;
 }
 
-/* Behind a type: "(…)" makes it a function's, "*" a typed pointer, which is written as an opaque one. */
+/* After a type: "(…)" makes it a function type, "*" a typed pointer, which is written as an opaque one. */
 static void read_suffixes(reader *r, size_t start) {
   size_t first = r->parameters.len;
   for (;;) {
@@ -166,7 +166,7 @@ static void read_suffixes(reader *r, size_t start) {
       skip_parameter_types(r);
     } else {
       const char *at = r->p, *space = skip_address_space(r), *end = r->p;
-      if (!accept(r, '*')) { /* an address space may be a global's or a function's own */
+      if (!accept(r, '*')) { /* an address space may belong to a global or a function */
         r->p = at;
         return;
       }
@@ -198,7 +198,7 @@ static void read_word_type(reader *r) {
   }
 }
 
-/* Returns where it is written. */
+/* Returns its position in the abstracted text. */
 span read_type(reader *r) {
   if (++r->depth > MAX_DEPTH) fail(r, "types nested too deep");
   skip_space(r);
@@ -257,14 +257,14 @@ static void find_type(reader *r) {
   r->p = at;
 }
 
-/* Which kernels have their body in a function of its own too, as clang writes them since version 21: the kernel itself
-   calls that function or, optimised, repeats it. */
+/* Finds kernels whose body is also a separate function, as in clang since version 21: the kernel calls that function
+   or, if optimized, repeats it. */
 static void find_kernel_bodies(reader *r) {
   for (const char *line = r->text;; line = r->p) {
     const char *at = memchr(line, '@', (size_t)(r->end - line));
     if (!at) return;
     r->p = at + 1;
-    if (r->p < r->end && *r->p == '"') r->p++; /* as names with a $ are printed */
+    if (r->p < r->end && *r->p == '"') r->p++; /* names with a $ are quoted */
     if ((size_t)(r->end - r->p) < BODY_OF_LEN || memcmp(r->p, BODY_OF, BODY_OF_LEN)) continue;
     const char *start = at;
     while (start > r->text && start[-1] != '\n') start--;
@@ -281,7 +281,7 @@ static void find_kernel_bodies(reader *r) {
   }
 }
 
-/* Before the walk: the named types, and the functions that have a body. Both stand at the start of a line. */
+/* Before the pass: finds named types, and functions with a body. Both are at the start of a line. */
 void find_definitions(reader *r) {
   const char *line = r->text;
   int has_bodies = 0;

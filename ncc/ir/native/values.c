@@ -1,4 +1,4 @@
-/* Values: locals, globals, constants; what each leaves in the abstracted statement and among the operands.
+/* Values: locals, globals and constants, as text of the abstracted statement and as operands.
 
    Locals become <%ID>, globals <@ID>, labels <LABEL>, numbers <INT> or <FLOAT>, strings <STRING>.
    Reference: Ben-Nun et al. 2018, section 4.1. */
@@ -15,7 +15,7 @@ int32_t new_node(reader *r, int kind, const char *name, size_t len) {
   return node;
 }
 
-/* The name behind a sigil. Quotes are not part of it, but for names of digits: %"5" is not %5. */
+/* The name after a sigil. Quotes are only part of names that consist of digits: %"5" is not %5. */
 void name_of(reader *r, word *name) {
   const char *at = r->p++;
   if (*r->p == '"') {
@@ -37,7 +37,7 @@ void name_of(reader *r, word *name) {
   if (!name->n) fail_at(r, at, "expected a name");
 }
 
-/* The node of local %number, or -1: what earlier functions left is not cleared, but known for theirs. */
+/* The node of local %number, or -1: entries of earlier functions are not cleared, but recognized. */
 static int32_t *numbered_slot(reader *r, size_t number) {
   if (number > (size_t)(r->end - r->text) / 2 + 1) fail(r, "number of a value that can't exist in this file");
   size_t known = r->numbered.len;
@@ -51,7 +51,7 @@ static int32_t *numbered_slot(reader *r, size_t number) {
   return &local->node;
 }
 
-/* The slot that holds the node of a local: an array for %1, %2, …, a table for names. */
+/* The slot with the node of a local: an array for %1, %2, …, a table for names. */
 static int32_t *local_slot(reader *r, const word *name) {
   if (name->s[0] >= '0' && name->s[0] <= '9' && name->n < 10) {
     size_t number = 0, i = 0;
@@ -75,7 +75,7 @@ int32_t read_local(reader *r) {
   return local_node(r, &name);
 }
 
-/* The number behind a name that is nothing but one takes its turn; "5x", which LLVM quotes, is none. */
+/* A name that is a number must be the next one; "5x", which LLVM quotes, is not a number. */
 static void note_number(reader *r, const char *name, size_t len) {
   int32_t number = 0;
   if (!len || len > 9) return;
@@ -96,17 +96,17 @@ int32_t define_local(reader *r, int kind, int32_t node) {
   return node;
 }
 
-/* What a value stands for: a cast of a typed pointer to another one is the pointer itself. */
+/* The target of an alias: a cast of a typed pointer to another one is the pointer itself. */
 static int32_t resolve(reader *r, int32_t node) {
   while (r->node_kind.data[node] == NODE_ALIAS) {
     int32_t *target = &r->node_def.data[node], behind = r->node_def.data[*target];
     if (r->node_kind.data[*target] != NODE_ALIAS) return *target;
-    node = *target = behind; /* chains are shortened as they are followed */
+    node = *target = behind; /* shortens chains */
   }
   return node;
 }
 
-/* Lets a name stand for another value; 0 where that can't be, since it would stand for itself. */
+/* Makes a name an alias of another value; 0 if that would be a cycle. */
 int define_alias(reader *r, int32_t node, int32_t target) {
   target = resolve(r, target);
   if (target == node) return 0;
@@ -116,7 +116,7 @@ int define_alias(reader *r, int32_t node, int32_t target) {
   return 1;
 }
 
-/* At the end of a function: operands name what aliases stand for, and aliases become its further names. */
+/* At the end of a function: operands refer to the targets of aliases, which get the aliases as further names. */
 void resolve_aliases(reader *r) {
   size_t first = (size_t)r->body.first_stmt;
   for (size_t i = (size_t)r->operand_start.data[first]; i < r->operand.len; i++)
@@ -131,7 +131,7 @@ void resolve_aliases(reader *r) {
   }
 }
 
-/* A value or block without a name of its own takes the next number. */
+/* A value or block without a name gets the next number. */
 int32_t define_number(reader *r, int kind) {
   size_t number = (size_t)r->next_number;
   int32_t *slot = numbered_slot(r, number);
@@ -161,7 +161,7 @@ int32_t read_global(reader *r, word *name) {
   return global_node(r, name->s, name->n);
 }
 
-/* "llvm.memcpy.p0.p0.i64" without the types that LLVM mangles into the end of an intrinsic's name. */
+/* "llvm.memcpy.p0.p0.i64" without the types at the end of an intrinsic's name. */
 static size_t intrinsic_base(const char *s, size_t n) {
   size_t end = n;
   while (end > 5) {
@@ -180,7 +180,7 @@ static size_t intrinsic_base(const char *s, size_t n) {
   return end;
 }
 
-/* "_Z13get_global_idj": the plain name of a mangled free function; otherwise the name as it stands. */
+/* "_Z13get_global_idj": the plain name of a mangled free function; other names are unchanged. */
 static void plain_name(const word *name, word *plain) {
   *plain = *name;
   if (name->n < 4 || memcmp(name->s, "_Z", 2) || name->s[2] < '1' || name->s[2] > '9') return;
@@ -191,7 +191,7 @@ static void plain_name(const word *name, word *plain) {
   plain->n = len;
 }
 
-/* An external function of the fixed list keeps its name where the abstraction asks for it. */
+/* An external function of the fixed list keeps its name if the abstraction says so. */
 static void emit_callee(reader *r, const word *name) {
   if (r->flags & KEEP_CALLEES) {
     if (name->n > 5 && !memcmp(name->s, "llvm.", 5)) {
@@ -245,7 +245,7 @@ static int is_float_type(const char *s, size_t n) {
   return 0;
 }
 
-/* <INT:0>, <INT:1>, <INT:-1>, <INT:2> and powers of two apart from the rest, where the abstraction asks for it. */
+/* <INT:0>, <INT:1>, <INT:-1>, <INT:2> and powers of two are distinguished if the abstraction says so. */
 static void emit_integer(reader *r, const char *start, size_t len) {
   uint64_t value = 0;
   size_t at = *start == '-' || *start == '+';
@@ -265,8 +265,8 @@ static void emit_integer(reader *r, const char *start, size_t len) {
   else emit(r, "<INT>");
 }
 
-/* A constant made of others (aggregate, splat, constant expression) reads as its type's kind of number, or as
-   the global that it is built on. */
+/* A composite constant (aggregate, splat, constant expression) is written as its type's kind of number, or as the
+   global that it is based on. */
 static int32_t emit_composite(reader *r, size_t type_at, size_t type_end, int32_t global) {
   if (global != NO_NODE) emit(r, "<@ID>");
   else if (is_float_type(r->out.data + type_at, type_end - type_at)) emit(r, "<FLOAT>");
@@ -274,7 +274,7 @@ static int32_t emit_composite(reader *r, size_t type_at, size_t type_end, int32_
   return global;
 }
 
-/* "T value" inside a constant: returns the global that it is, or is built on. The abstracted text keeps none of it. */
+/* "T value" inside a constant: returns the global that it is, or is based on. The abstracted text omits it. */
 static int32_t read_inner_value(reader *r) {
   size_t before = r->out.len;
   read_type(r);
@@ -283,9 +283,9 @@ static int32_t read_inner_value(reader *r) {
   return node;
 }
 
-/* From an opening bracket past its closing one, the values of an aggregate. */
+/* Values of an aggregate, from the opening bracket past the closing one. */
 static int32_t read_aggregate(reader *r) {
-  if (r->depth >= MAX_DEPTH / 2) return skip_balanced(r); /* without recursion: a hostile text must not decide how deep */
+  if (r->depth >= MAX_DEPTH / 2) return skip_balanced(r); /* without recursion, whose depth a hostile text could choose */
   r->depth++;
   int packed = *r->p == '<' && r->p[1] == '{';
   char close = *r->p == '[' ? ']' : *r->p == '{' || packed ? '}' : '>';
@@ -302,7 +302,7 @@ static int32_t read_aggregate(reader *r) {
   return global;
 }
 
-/* The arguments of a constant expression: typed values, but for a source element's type, indices and a result's type. */
+/* Arguments of a constant expression: typed values, except a source element type, indices and a result type. */
 static int32_t read_arguments_of(reader *r, const word *w) {
   if (r->depth >= MAX_DEPTH / 2) return skip_balanced(r);
   r->depth++;
@@ -318,7 +318,7 @@ static int32_t read_arguments_of(reader *r, const word *w) {
       global = read_global(r, &name);
     } else if (*r->p == '%' && is(*w, "blockaddress") && i) {
       word name;
-      name_of(r, &name); /* of another function's block, perhaps */
+      name_of(r, &name); /* possibly a block of another function */
     } else if (is_address && !i) {
       skip_type(r);
     } else {
@@ -378,7 +378,7 @@ static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
   return emit_composite(r, type_at, type_end, NO_NODE);
 }
 
-/* A value whose type was written at type_at; returns its node, or NO_NODE for a constant. */
+/* A value of the type written at type_at; returns its node, or NO_NODE for a constant. */
 int32_t read_value(reader *r, size_t type_at) {
   skip_space(r);
   char c = *r->p;
@@ -431,7 +431,7 @@ void read_text_attribute(reader *r) {
   skip_string(r);
 }
 
-/* Behind a type: parameter and return attributes, which the abstraction drops. */
+/* After a type: parameter and return attributes, which the abstraction drops. */
 void read_attributes(reader *r) {
   for (;;) {
     skip_space(r);
@@ -450,8 +450,8 @@ void read_attributes(reader *r) {
   }
 }
 
-/* One that is known or, in text that LLVM has printed, may be newer than this reader: not the "c" of a string, nor a
-   number, "4776", "-inf" or "f0x…". */
+/* A known attribute or, in text that LLVM has printed, one that may be newer than this reader: not the "c" of a string
+   or a number, "4776", "-inf" or "f0x…". */
 int is_attribute(const reader *r, const word *w) {
   if (w->kind & WORD_ATTRIBUTE) return 1;
   return r->flags & VERIFIED && w->kind == WORD_OTHER && w->n > 2 && isalpha((unsigned char)w->s[0]) && w->s[1] != '0';
@@ -482,7 +482,7 @@ static void read_metadata_node(reader *r) {
   r->depth++;
   r->p++;
   int unseen = r->unseen;
-  r->unseen = 1; /* metadata make nobody a part of the program */
+  r->unseen = 1; /* metadata add nothing to the program */
   for (int i = 0; !accept(r, '}'); i++) {
     if (i) expect(r, ',', "expected ',' or '}' in metadata");
     skip_space(r);
@@ -512,7 +512,7 @@ void skip_metadata(reader *r) {
   else fail_at(r, name, "expected metadata");
 }
 
-/* "!dbg !7": returns where the metadata itself starts. */
+/* "!dbg !7": returns the start of the metadata itself. */
 const char *skip_attachment(reader *r) {
   if (*r->p != '!') fail(r, "expected metadata");
   r->p++;
@@ -523,7 +523,7 @@ const char *skip_attachment(reader *r) {
   return at;
 }
 
-/* "T attributes value", as in a call's arguments and most operators' first operand. */
+/* "T attributes value", as in arguments of calls and first operands of most operators. */
 int32_t read_typed_value(reader *r) {
   skip_space(r);
   size_t type_at = r->out.len;
@@ -536,7 +536,7 @@ int32_t read_typed_value(reader *r) {
       return NO_NODE;
     }
     r->out.len = type_at;
-    read_type(r); /* "metadata i32 %x": not by calling itself, or a hostile text would decide how deep */
+    read_type(r); /* "metadata i32 %x", without recursion, whose depth a hostile text could choose */
   }
   read_attributes(r);
   skip_space(r);

@@ -1,5 +1,5 @@
 /* The edges of the contextual flow graph, in the order of their statements; `build_xfg` in ncc/ir/graph/xfg.py has the
-   rules. The leaves of a block, from which its terminator leads on, are known once its statements have their edges. */
+   rules. The leaves of a block, at which its terminator's edges start, are known once its statements have edges. */
 #include "reader.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -15,13 +15,13 @@ typedef struct {
 typedef struct {
   columns of;
   int64_t num_statements, num_nodes, num_blocks, num_functions;
-  int64_t num_control, max_control; /* edges from ends of blocks to labels; above the limit they are counted alone */
+  int64_t num_control, max_control; /* edges from ends of blocks to labels; above the limit they are only counted */
   int32_t root, exit, effect;       /* first node of each of the added groups */
-  int32_t *sink;                    /* of each statement: its result, or an effect node of its own */
-  int32_t *home;                    /* of each node: the block that defines it, or -1 */
-  int32_t *leads;                   /* of each node: the last block in which an edge leads from it */
-  int32_t block, function;          /* in which the statement lies that is at work */
-  ints reached, leaves;             /* nodes of other blocks that this one leads to; the leaves of this one */
+  int32_t *sink;                    /* for each statement: its result, or an effect node */
+  int32_t *home;                    /* for each node: the block that defines it, or -1 */
+  int32_t *leads;                   /* for each node: the last block with an edge from it */
+  int32_t block, function;          /* block of the current statement */
+  ints reached, leaves;             /* nodes of other blocks that this block has edges to; the leaves of this block */
   ints source, target, statement, effect_statement;
   bytes kind;
   int ok;
@@ -40,7 +40,7 @@ static int32_t called(const graph *g, int32_t s) {
   return callee >= 0 && g->of.node_kind[callee] == NODE_FUNCTION ? g->of.node_definition[callee] : -1;
 }
 
-/* An edge that does not end in the block of its statement: in a callee, or behind the block. */
+/* An edge that does not end in the block of its statement: in a callee, or after the block. */
 static void add_away(graph *g, int32_t s, int32_t source, int32_t target, int kind) {
   g->ok &= ints_push(&g->source, source) && ints_push(&g->target, target) && ints_push(&g->statement, s) &&
            bytes_push(&g->kind, (uint8_t)kind);
@@ -52,7 +52,7 @@ static void add(graph *g, int32_t s, int32_t source, int32_t target, int kind) {
   if (g->home[target] != g->block) g->ok &= ints_push(&g->reached, target);
 }
 
-/* Into the callee's parameters: first the arguments that are values, then those that are immediates. */
+/* To the callee's parameters: first from arguments that are values, then from immediates. */
 static void add_arguments(graph *g, int32_t s, int32_t callee, const int32_t *operand, int32_t n) {
   int32_t label = g->of.block_node[g->block], define = g->of.function_start[callee], passed = 0;
   const int32_t *formal = g->of.operand + g->of.operand_start[define];
@@ -68,7 +68,7 @@ static void add_arguments(graph *g, int32_t s, int32_t callee, const int32_t *op
   if (!passed) add_away(g, s, label, g->root + callee, PATH);
 }
 
-/* What flows within the block, and into functions that are called. */
+/* Edges within the block, and to called functions. */
 static void add_flow(graph *g, int32_t s) {
   int op = g->of.opcode[s];
   int32_t label = g->of.block_node[g->block], sink = g->sink[s], callee = called(g, s);
@@ -112,7 +112,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Appends what a block reaches and leads on from nowhere. */
+/* Appends nodes that a block reaches and that have no edge in it. */
 static void keep_leaves(graph *g, ints *nodes) {
   if (nodes->len > 1) qsort(nodes->data, nodes->len, sizeof(int32_t), ascending);
   for (size_t i = 0; i < nodes->len; i++) {
@@ -121,7 +121,7 @@ static void keep_leaves(graph *g, ints *nodes) {
   }
 }
 
-/* The leaves of the block of these statements: nodes of its own, then those of others; its label if there are none. */
+/* Leaves of the block of these statements: its own nodes, then others; its label if there are none. */
 static void find_leaves(graph *g, int32_t first, int32_t end) {
   ints own = {0};
   int32_t label = g->of.block_node[g->block];
@@ -138,13 +138,13 @@ static void find_leaves(graph *g, int32_t first, int32_t end) {
   free(own.data);
 }
 
-/* Where control flows from the end of the block of these statements. */
+/* Control flow from the end of the block of these statements. */
 static void add_ends(graph *g, int32_t begin, int32_t s) {
   int op = g->of.opcode[s];
   const int32_t *operand = g->of.operand + g->of.operand_start[s];
   int32_t n = g->of.operand_start[s + 1] - g->of.operand_start[s];
   int32_t first = n && is_value(g, operand[0]) ? operand[0] : NO_NODE;
-  if (is_call(op)) { /* an invoke ends its block: what it makes leads on */
+  if (is_call(op)) { /* an invoke ends its block: edges start at its result */
     add_end(g, s, g->sink[s]);
     return;
   }
@@ -173,7 +173,7 @@ static void add_edges(graph *g) {
   }
 }
 
-/* Effect nodes and the blocks at which nodes are at home; 0 when memory runs out. */
+/* Effect nodes, and the block of each node; 0 when memory runs out. */
 static int prepare(graph *g) {
   size_t n = (size_t)g->num_statements + 1;
   if (!(g->sink = malloc(n * sizeof *g->sink))) return 0;
@@ -211,8 +211,8 @@ EXPORT void ncc_graph_close(graph *g) {
   free(g);
 }
 
-/* A graph of these columns, whose sizes are the numbers of statements, nodes, blocks and functions, and the limit of
-   edges from ends of blocks; the columns must stay until it is closed. NULL when memory runs out. */
+/* A graph of these columns, which must outlive it; sizes are the numbers of statements, nodes, blocks and functions,
+   and the limit of edges from ends of blocks. NULL when memory runs out. */
 EXPORT graph *ncc_graph_open(const void *const *column, const int64_t *size) {
   graph *g = calloc(1, sizeof *g);
   if (!g) return NULL;
@@ -225,8 +225,8 @@ EXPORT graph *ncc_graph_open(const void *const *column, const int64_t *size) {
   return g;
 }
 
-/* Builds the graph, in time linear in its edges but for a sort of each block's nodes: 1 at the end, 2 when memory runs
-   out, 3 if there would be more edges from ends of blocks than the limit. */
+/* Builds the graph, in time linear in its edges except for sorting each block's nodes: returns 1 at the end, 2 when
+   memory runs out, 3 if edges from ends of blocks exceed the limit. */
 EXPORT int32_t ncc_graph_build(graph *g) {
   g->ok = prepare(g);
   if (g->ok) add_edges(g);
@@ -235,7 +235,7 @@ EXPORT int32_t ncc_graph_build(graph *g) {
 
 EXPORT int64_t ncc_graph_num_control(const graph *g) { return g->num_control; }
 
-/* What Python may look at, in the order of GRAPH_FIELDS in ncc/ir/reader/native.py. */
+/* The fields for Python, in the order of GRAPH_FIELDS in ncc/ir/reader/native.py. */
 EXPORT void ncc_graph_view(const graph *g, const void **data, int64_t *len) {
   int i = 0;
 #define VIEW(V) data[i] = (V).data, len[i++] = (int64_t)(V).len

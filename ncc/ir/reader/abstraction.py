@@ -1,4 +1,4 @@
-"""Settings of abstraction: what is kept of a statement when it becomes a word, in `ncc/ir/native/statements.c`.
+"""Settings of abstraction: the parts of a statement that are kept in a word, by `ncc/ir/native/statements.c`.
 
 Reference: Ben-Nun et al. 2018, section 4.1. What callees, immediates and large structures keep is ours to choose.
 """

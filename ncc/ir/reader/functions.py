@@ -54,7 +54,7 @@ def _forms(name: str) -> set[str]:
     whole = demangle(name).replace(_ANONYMOUS, "{anonymous}")
     head = _strip_parameters(whole)
     operator = re.search(r"\boperator\b", head)
-    depth = name_start = last_start = 0  # behind the type that is returned, with which templates start, and scopes
+    depth = name_start = last_start = 0  # after the returned type, which comes first in templates, and scopes
     for position, char in enumerate(head[: operator.start() if operator else None]):
         depth += (char in "<({[") - (char in ">)}]")
         if char == " " and not depth:

@@ -25,10 +25,10 @@ _MAX_REASON, _MAX_MESSAGES = 500, 2**16
 _SECONDS = _START_SECONDS = 60.0
 _SECONDS_PER_BYTE = 1e-6
 _SECONDS_PER_OPTIMIZED_BYTE = 5e-5
-"""Ten times what -O2 takes, so that no vector depends on how busy a machine is."""
+"""Ten times the time of -O2, so that vectors don't depend on the load of a machine."""
 _GRACE_SECONDS = 30
 _MEMORY_PER_BYTE = 60
-"""LLVM takes 7 to 30 bytes for each byte that it reads."""
+"""LLVM's memory per byte of input, which is 7 to 30 bytes."""
 _LARGE = 2**24
 """A helper is replaced after a larger module, since the memory it keeps counts against the next limit."""
 

@@ -79,7 +79,7 @@ def optimize(module: llvm.ModuleRef) -> llvm.ModuleRef:
 
 
 def pass_builder() -> llvm.PassBuilder:
-    """Make what runs passes, for this machine."""
+    """Make a pass builder for this machine."""
     llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine()
     options = llvm.create_pipeline_tuning_options(speed_level=2)

@@ -25,7 +25,7 @@ class Location:
 
     file: str  # as in debug information; empty if there is none, and lines are those of the IR
     first_line: int  # of its definition, from 1
-    last_line: int  # the last one that its statements name, or that of its end in the IR
+    last_line: int  # the last line of its statements, or that of its end in the IR
 
 
 class _DebugNodes(dict[bytes, _Node]):

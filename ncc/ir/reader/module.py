@@ -26,7 +26,7 @@ _MEMBER = r"<%ID> = getelementptr (?!(?:inbounds |nuw |nusw )*i8,).*<[%@]ID>"
 
 
 class NodeKind(IntEnum):
-    """Kind of what an identifier names."""
+    """Kind of a node, which is an identifier."""
 
     GLOBAL = 0
     FUNCTION = 1

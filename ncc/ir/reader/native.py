@@ -46,9 +46,9 @@ class _Task(NamedTuple):
     name: str
     functions: tuple[str, str, str, str]
     arguments: tuple[Any, ...]
-    """Types of what it is opened with."""
+    """Types of the arguments that open it."""
     slice_size: int | None
-    """How much of it a step does; None for all of it."""
+    """Size of a step; None does everything in one."""
     fields: Sequence[tuple[str, np.dtype[Any]]]
     """Arrays that it holds in the end, in the order of C."""
 
@@ -63,7 +63,7 @@ _READ = _Task(
     node_kind:u1 node_function:i4 node_definition:i4 _name_start:u4 _name_len:u4 function_node:i4 function_start:i4
     function_block:i4 function_first_argument:i4 function_num_arguments:i4 function_is_kernel:u1 basic_block_label:i4
     debug_id:u4 debug_line:u4 statement_offset:u4
-    """),  # most are columns of a module, and named so
+    """),  # most are columns of a module with the same names
 )
 _BUILD = _Task(
     "building the graph",
@@ -122,7 +122,7 @@ def _library() -> ctypes.CDLL:
 def _run(
     task: _Task, *arguments: Any, refuse: Callable[[int], Exception] | None = None, timeout_s: float | None = None
 ) -> dict[str, NDArray[Any]]:
-    """Copies of what a C object holds once it has stepped to its end; it is closed in any case."""
+    """Run a C object to its end, and copy its fields; it is closed in any case."""
     start, step, view, close = (getattr(_library(), name) for name in task.functions)
     amount = [] if task.slice_size is None else [task.slice_size]
     owner = start(*arguments)
@@ -158,7 +158,7 @@ def read_text(
     timeout_s: float | None = None,
     verified: bool = False,
 ) -> dict[str, NDArray[Any]]:
-    """Read LLVM IR text, as any LLVM since 3.7 prints it, into its arrays in one walk."""
+    """Read LLVM IR text, from any LLVM since 3.7, into arrays in one pass."""
     settings = (known_callees is not None, keep_immediates, verified, keep_casts)
     flags = sum(1 << bit for bit, is_set in enumerate(settings) if is_set)
 

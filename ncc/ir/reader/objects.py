@@ -39,12 +39,12 @@ def is_ir_path(path: str | os.PathLike[str]) -> bool:
 
 
 def holds_bitcode(data: bytes) -> bool:
-    """Return True for bitcode, and for an object that names a section of it, which LLVM has yet to find."""
+    """Return True for bitcode, and for an object that mentions a section of it, which LLVM checks later."""
     return is_bitcode(data) or (is_object(data) and any(name in data for name in _SECTIONS))
 
 
 def refuse_object(data: bytes, name: str) -> None:
-    """Raise `InputError` for what holds machine code alone, or more than one module."""
+    """Raise `InputError` for a file with only machine code, or with more than one module."""
     if data.startswith(ARCHIVE_MAGICS) or name.endswith(".a"):
         number = len(list_members(BytesIO(data), name))
         raise InputError(f"{name}: an archive (members: {number}); pass its path, or one member as lib.a(member.o)")
@@ -53,7 +53,7 @@ def refuse_object(data: bytes, name: str) -> None:
 
 
 def modules_of(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> list[str]:
-    """Return the modules that a file holds, each by a path that `ncc.system.files.reading.read_input` takes."""
+    """Return the modules in a file, each as a path for `ncc.system.files.reading.read_input`."""
     name = os.fspath(path)
     if Path(name).suffix not in (".o", ".a"):
         return [name]

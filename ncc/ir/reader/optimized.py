@@ -23,7 +23,7 @@ _read: "WeakKeyDictionary[Module, Module | None]" = WeakKeyDictionary()
 
 
 def optimize_if_needed(module: Module, abstraction: Abstraction) -> Module | None:
-    """Return the module as LLVM's optimizer leaves it; None if it is so already, nothing is left, or LLVM refuses."""
+    """Return the module after LLVM's optimizer; None if it was already optimized, nothing is left, or LLVM refuses."""
     if not (module.is_unoptimized or module.has_typed_geps):
         return None
     if module not in _read:
@@ -38,7 +38,7 @@ def optimize_if_needed(module: Module, abstraction: Abstraction) -> Module | Non
 
 
 def modern_text(ir: bytes) -> bytes:
-    """Return a module's text without the constant expressions that LLVM has no longer."""
+    """Return a module's text without constant expressions that LLVM has removed."""
     text = b"\n".join(map(_replace_gone_expressions, ir.split(b"\n")))
     return text + b"\n%s = external global i8\n" % _PLACEHOLDER if _PLACEHOLDER in text else text
 
@@ -62,7 +62,7 @@ def _replace_gone_expressions(line: bytes) -> bytes:
 
 
 def _value_type(operands: bytes, match: re.Match[bytes]) -> bytes | None:
-    """Return the type of an expression's value, None for those that are rare."""
+    """Return the type of an expression's value; None for rare expressions."""
     if match["cast"]:
         operands = operands.rpartition(b" to ")[2] + b" "
     elif match["choose"]:

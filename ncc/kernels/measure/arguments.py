@@ -174,7 +174,7 @@ def fill(argument: Argument, nd_range: NDRange, rng: np.random.Generator) -> np.
         made = rng.random(count, np.float32)
     elif is_scalar and below is None:  # the number of work-items, in two dimensions that of a row
         made = np.full(count, min(names["N"] if len(nd_range.global_size) < 2 else names["X"], np.iinfo(dtype).max))
-    else:  # below that number, so that they may be indices of what has an element for each
+    else:  # below that number, so that they may be indices of buffers with that many elements
         limit = names["N"] if below is None else int(evaluate_size(below, names))
         made = rng.integers(0, max(1, min(limit, np.iinfo(dtype).max + 1)), count)
     try:

@@ -32,7 +32,7 @@ COLUMNS: Mapping[str, str] = {
     "time_high": "High end of the interval of time_ms.",
     "family": "What the kernel is one of, such as its application: held out together; default the kernel's file.",
 }
-"""Column → what it holds."""
+"""Column → description."""
 
 REQUIRED = ("kernel_file", "kernel", "device", "time_ms")
 """Columns that must be there; sizes that are not known are left empty."""

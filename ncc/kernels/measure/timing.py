@@ -81,7 +81,7 @@ class _Run:
         return wall * 1e3, kernel, sum(rest)
 
     def output(self, byte: int) -> dict[int, np.ndarray]:
-        """Index of each argument → what a run between guard bands of this byte writes."""
+        """Index of each argument → output of a run with guard bands of this byte."""
         queue, band = self._session.queue, np.full(_GUARD_BYTES, byte, np.uint8)
         after = np.empty_like(band)
         ends = {index: (0, _GUARD_BYTES + values.nbytes) for index, values in self.given.items()}

@@ -11,7 +11,7 @@ WIDTH = 100
 """Columns of a line; a longer name runs over."""
 _COLUMNS = (18, 27, 13)
 _INDENT = 12
-"""Columns before the text of a detail, which its label is in."""
+"""Columns for the label before the text of a detail."""
 _LAST = ("assumed", "caution", "because", "unknown")
 """Details that come after all others."""
 _MIN_UNKNOWN = 0.05
@@ -30,7 +30,7 @@ class Summary:
     details: Sequence[tuple[str, str | Sequence[str]]] = ()  # label, and a text, which is wrapped, or lines
 
     def add(self, *details: tuple[str, str | Sequence[str]]) -> "Summary":
-        """Add details at their place, which is the same in all answers."""
+        """Add details in the order that is common to all answers."""
         ordered = sorted([*self.details, *details], key=lambda each: each[0] in _LAST and 1 + _LAST.index(each[0]))
         return replace(self, details=ordered)
 

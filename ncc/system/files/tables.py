@@ -62,7 +62,7 @@ _FORMATS: dict[str, Callable[[Columns, Floats32, Mapping[str, str]], bytes]] = {
 
 
 class VectorFile(AbstractContextManager["VectorFile"]):
-    """A file of vectors, one row each, in the format of its extension; written if its block ends well with rows."""
+    """A file of vectors, one row each, in the format of its extension; written if its block succeeds and has rows."""
 
     def __init__(self, path: Path, *, pooling: str | None = None) -> None:
         check_writable(path, extensions=_FORMATS)

@@ -66,7 +66,7 @@ def write_output(path: str | os.PathLike[str], content: bytes | str) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Return True for a pipe or a device, which root could replace by a file."""
+    """Return True for a pipe or a device, which root could replace with a file."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
@@ -148,7 +148,7 @@ def folder_lock(folder: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
 
 
 def _lock(handle: int, *, is_wanted: bool = True) -> bool:
-    """Lock a folder, or unlock it; True, too, if its file system has no locks."""
+    """Lock or unlock a folder; also True if its file system has no locks."""
     try:
         if sys.platform == "win32":
             msvcrt.locking(handle, msvcrt.LK_NBLCK if is_wanted else msvcrt.LK_UNLCK, 1)

@@ -1,17 +1,17 @@
-/* Runs a command with limits and, where Linux has Landlock, without rights beyond the files that are named.
+/* Runs a command with limits and, if Linux has Landlock, without access to files other than the named ones.
 
    _confine [OPTION VALUE]... -- COMMAND ARGUMENT...
-     --memory BYTES    the most address space
-     --file BYTES      the most that it may write to a file
+     --memory BYTES    maximum address space
+     --file BYTES      maximum size of a file that it writes
      --parent PID      end with this process, which must be the one that started the launcher
-     --read PATH, --execute PATH      what it may use; may be repeated
-   _confine --abi      prints the version of Landlock that this system has, 0 where it has none
+     --read PATH, --execute PATH      may be repeated
+   _confine --abi      prints this system's version of Landlock, 0 for none
 
-   A path that does not exist is left out; a folder stands for all that is below it. The right to execute brings that to
-   read; no file can be written. A command that can't be started gives exit code 125 and "_confine: exec ERRNO" on
-   standard error; anything else that goes wrong here gives 125 and a reason.
+   Missing paths are skipped; a folder includes everything below it. Execution implies reading; no file can be written.
+   If the command can't be started, the exit code is 125, with "_confine: exec ERRNO" on standard error; after other
+   failures it is 125, with a reason.
 
-   Landlock's numbers are written out here: headers of older systems lack them. */
+   Landlock's constants are defined here, since headers of older systems lack them. */
 
 #define _GNU_SOURCE /* O_PATH */
 #include <errno.h>
@@ -36,10 +36,10 @@ enum { RULE_PATH_BENEATH = 1, CREATE_RULESET_VERSION = 1 };
 #define READ_FILE (1ULL << 2)
 #define READ_DIR (1ULL << 3)
 
-/* What a file that is not a folder can be granted. */
+/* Rights that apply to files other than folders. */
 #define OF_FILES (EXECUTE | READ_FILE)
 
-/* How many rights on files each version knows: refer came with the second, truncate the third, ioctl the fifth. */
+/* Number of rights on files in each version: refer came with the second, truncate the third, ioctl the fifth. */
 static const int NUM_FILE_RIGHTS[] = {0, 13, 14, 15, 15, 16};
 #define NEWEST_FILE_RIGHTS 5
 #define TCP_SINCE 4
@@ -65,7 +65,7 @@ static void fail_with_errno(const char *what) { fail(what, strerror(errno)); }
 
 static int landlock_version(void) {
     long version = syscall(CREATE_RULESET, NULL, 0, CREATE_RULESET_VERSION);
-    return version < 0 ? 0 : (int)version; /* an old kernel, switched off, or a container that forbids it */
+    return version < 0 ? 0 : (int)version; /* an old kernel, disabled, or forbidden by a container */
 }
 
 static void limit(int resource, rlim_t most) {
@@ -84,10 +84,10 @@ static rlim_t bytes(const char *text) {
     return (rlim_t)number;
 }
 
-/* Killed when the parent's thread ends, so that a compiler that hangs does not outlive an ncc that was killed. */
+/* Killed when the parent's thread ends, so that a hanging compiler does not outlive a killed ncc. */
 static void end_with(const char *parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) fail_with_errno("prctl:");
-    if (getppid() != (pid_t)strtol(parent, NULL, 10)) exit(FAILED); /* it is dead already */
+    if (getppid() != (pid_t)strtol(parent, NULL, 10)) exit(FAILED); /* the parent is already dead */
 }
 
 static void allow(int ruleset, const char *path, uint64_t rights, uint64_t handled) {
@@ -110,7 +110,7 @@ static uint64_t rights_of(const char *option) {
     return 0;
 }
 
-/* Gives up all rights on files but those that the options before "--" name. */
+/* Gives up all rights on files except those in the options before "--". */
 static void restrict_files(int version, char **options) {
     int num_rights = NUM_FILE_RIGHTS[version < NEWEST_FILE_RIGHTS ? version : NEWEST_FILE_RIGHTS];
     struct ruleset wanted = {(1ULL << num_rights) - 1, 0, 0};

@@ -66,7 +66,7 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
             for pipe in filter(None, (self.process.stdin, self.process.stdout)):
                 files.enter_context(pipe)
             if self.process.stdin and sys.platform != "win32":
-                os.set_blocking(self.process.stdin.fileno(), False)  # a pipe takes what it has room for
+                os.set_blocking(self.process.stdin.fileno(), False)  # a pipe may accept only a part
             self._files = files.pop_all()
 
     def __exit__(self, *_: object) -> None:
@@ -121,7 +121,7 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
         return self.process.returncode is not None
 
     def end(self) -> int:
-        """Kill it and what is left of all that it started; return its exit code, negative for a signal."""
+        """Kill it and all its remaining descendants; return its exit code, negative for a signal."""
         if sys.platform == "win32":
             windows.kill_tree(self.process)
         elif self.process.returncode is None and self._own_group:
@@ -138,7 +138,7 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
             self.process.terminate()
 
     def messages(self, max_bytes: int = _MAX_HEAD_BYTES) -> bytes:
-        """Return what it wrote to standard error; of long messages, start and end."""
+        """Return its standard error; only start and end if it is long."""
         file = self.stderr.fileno()
         size = os.fstat(file).st_size
         if size <= max_bytes + _MAX_TAIL_BYTES:
@@ -146,12 +146,12 @@ class WatchedProcess(AbstractContextManager["WatchedProcess"]):
         return read_at(file, max_bytes, 0) + b"\n[...]\n" + read_at(file, _MAX_TAIL_BYTES, size - _MAX_TAIL_BYTES)
 
     def forget_messages(self) -> None:
-        """Drop what it wrote to standard error; only while it is idle, since both share one file position."""
+        """Discard its standard error; only while it is idle, since both processes share one file position."""
         self.stderr.seek(0)
         self.stderr.truncate()
 
     def stop(self, grace_s: float = 0.0) -> None:
-        """End it, after time to end by itself, and close all files; in a fork, only close its copies."""
+        """End it, after some time to exit by itself, and close all files; in a fork, only close the copies."""
         if self._owner != os.getpid():
             self.process.returncode = 0  # it is the parent's to wait for
         else:

@@ -1,4 +1,4 @@
-"""Calls of Windows in the place of those of POSIX that processes need."""
+"""Windows' counterparts of the POSIX calls that processes need."""
 
 import _winapi
 import msvcrt

@@ -1,4 +1,4 @@
-"""One-line reports of exceptions: the input, the disk or ncc itself is to blame."""
+"""One-line reports of exceptions, caused by the input, the disk, or a defect of ncc."""
 
 import errno
 import logging

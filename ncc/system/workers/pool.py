@@ -51,7 +51,7 @@ class Batch(ABC):
 
     @abstractmethod
     def write(self, outcomes: Sequence[tuple[Any, str | None]]) -> None:
-        """Write the file: for each item what was read, or None and the reason."""
+        """Write the file with the content of each item, or None and the reason."""
 
     def run(self, failed: Mapping[int, str]) -> Generator[None]:
         """Read the items except those that failed before (index → reason), yielding after each; write the file."""
@@ -96,7 +96,7 @@ class _Worker(WatchedProcess):
         is_new, self.is_new, self.is_idle = self.is_new, False, False
         if is_new and (ready := self._reply(math.inf))[0] != "ready":
             return _Reply("retry", ready[1], 0)
-        with suppress(OSError):  # if it has died, the reply says so
+        with suppress(OSError):  # if it has died, the reply reports it
             self.send(pickle.dumps(request), time.monotonic() + _MESSAGE_S)
         num_items = 0
         while (reply := self._reply(seconds))[0] == "item":

@@ -21,7 +21,7 @@ _GRACE_S = 2.0
 
 
 class ParentPipe:
-    """Messages to and from the parent through what were standard input and output; prints go to standard error."""
+    """Messages to and from the parent through the original standard input and output; prints go to standard error."""
 
     def __init__(self) -> None:
         """Take the pipes, and end this process, also in the middle of its work, when the parent closes them."""

@@ -69,7 +69,7 @@ class NetworkTraining:
         return list(samples.variants)[: None if self.all_levels else 1]
 
     def resized(self, network: "ProgramNetwork") -> "NetworkTraining":
-        """Return the same training of a network of the sizes of a trained one."""
+        """Return the same options for a network with the sizes of a trained one."""
         sizes = {name: getattr(network.network.encoder.config, name) for name in ("hidden", "layers", "buckets")}
         dense = len(network.network.head.tensors["dense.bias"])
         return replace(self, encoder=replace(self.encoder, **sizes), head=replace(self.head, dense=dense))

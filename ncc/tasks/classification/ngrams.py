@@ -129,8 +129,8 @@ def hashed_ngrams(
 ) -> tuple[Ints, Ints]:
     """Program and bucket of every occurrence of an n-gram in n concatenated programs.
 
-    N-grams are the runs of up to three words, each statement's word with all its literals together, each literal, and
-    each literal with its statement's word. No run leaves its program. Arrays are as in `ProgramTable`.
+    N-grams are runs of up to three words of a program, each statement's word with all its literals together, each
+    literal, and each literal with its statement's word. Arrays are as in `ProgramTable`.
     """
     programs = np.repeat(np.arange(len(start) - 1), np.diff(start))
     word = words.astype(np.uint64)

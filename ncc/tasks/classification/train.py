@@ -43,7 +43,7 @@ def fit_classifier(
     checkpoint: Path | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> ClassifierHead | None:
-    """Train on three fifths of the programs, calibrate on one, and measure on the last; with `refit`, train on all."""
+    """Train on 60% of the programs, calibrate on 20% and test on the rest; with `refit`, train on all."""
     from ncc.tasks.classification.network import fit_network  # with torch
 
     if refit:

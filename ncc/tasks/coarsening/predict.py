@@ -45,7 +45,7 @@ class CoarseningPrediction(Summarized):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Why the answer may not hold, and which kernels get the same one; empty if the whole kernel was read."""
+        """Reasons why the answer may not hold, and kernels with the same answer; empty if the whole kernel was read."""
         unlike = f"unlike the kernels that were measured: {' and '.join(self.differences)}" if self.differences else ""
         used = " and ".join(f"{name} = {value:.3g}" for name, value in self.features_used.items())
         same = f"based on {used} only; kernels with the same value get the same answer" if used else ""

@@ -89,7 +89,7 @@ def read_times(path: Path) -> CoarseningTimes:
 
 
 def clamp_to_measured(runtime: Floats, chosen: Ints) -> Ints:
-    """Replace factors, (..., n) indices, without a runtime, (n, 6), by the largest smaller one that has one."""
+    """Replace (..., n) factor indices without a runtime in (n, 6) with the largest smaller one that has one."""
     measured = np.where(np.isfinite(runtime), np.arange(runtime.shape[1]), 0)
     return np.maximum.accumulate(measured, axis=1)[np.arange(len(runtime)), chosen]
 

@@ -44,8 +44,8 @@ def fit_times(
     embedding_id: str = "",
 ) -> TimesHead:
     """Fit a head to launches of four kernels or more, `OWN` or published ones, with an expert for each source."""
-    # CLgen's times count all transfers, as users expect, and those of own tables do: the machine model follows from
-    # them, and the expert of the suites answers only for nearly identical kernels
+    # CLgen's times include all transfers, as users expect and their tables do, so the machine model is fitted to these,
+    # and the expert of the suites answers only for nearly identical kernels
     launches, published = Launches.joined(list(sources.values())), OWN not in sources
     owner = np.repeat(list(sources), [len(part) for part in sources.values()])
     terms = launch_terms(launches, launches.sizes)

@@ -1,4 +1,4 @@
-"""Predictions for a kernel: which device should be faster, by how much, over sizes, and because of which lines."""
+"""Predictions for a kernel: the faster device, its speedup over sizes, and the lines that decide."""
 
 import itertools
 import math
@@ -25,7 +25,7 @@ MACHINES = {
 }
 """Devices that each head that ships was measured on."""
 SIZES = np.geomspace(2.0**10, 2.0**32, 89)
-"""Bytes moved that stand for all sizes."""
+"""Bytes moved at which answers for all sizes are computed."""
 _MAX_REASONS = 8
 _MIN_EFFECT = 1.05
 _LEFT, _RIGHT, _HEIGHT, _MAX_TICKS = 60, 624, 240, 8
@@ -40,7 +40,7 @@ _OPCODES = {
 _WORDS = {opcode: word for word, opcodes in _OPCODES.items() for opcode in opcodes.split()}
 """Opcode → its name in source code."""
 _MINOR = ("address", "conversion", "return", "integer arithmetic")
-"""Names that come last."""
+"""Names that are listed last."""
 _MAX_WORDS = 3
 
 Ranges = tuple[tuple[str, float, float], ...]
@@ -163,7 +163,7 @@ class DevicePrediction(Summarized):
         return values | {"demangled": demangle(self.kernel)}
 
     def summary(self) -> Summary:
-        """Return the faster device, by how much and how sure; over sizes of the data if none is given."""
+        """Return the faster device, its speedup and confidence; for a range of data sizes if none is given."""
         details = [
             ("caution", self._caution()),
             ("because", "; ".join(self.reasons)),
@@ -250,7 +250,7 @@ class DeviceCurve(Summarized):
 
     @property
     def is_decided(self) -> Bools:
-        """(n,) whether the whole interval is on one side of 1; if not, either device may turn out to be faster."""
+        """(n,) whether the whole interval is on one side of 1; if not, either device may be faster."""
         return (self.low > 1) | (self.high < 1)
 
     @property
@@ -260,14 +260,14 @@ class DeviceCurve(Summarized):
 
     @property
     def decided_ranges(self) -> Ranges:
-        """(device, from, to) of sizes at which it is decided that the device is the faster one."""
+        """(device, from, to) of sizes at which the device is decided to be faster."""
         sizes = zip(self.fastest, self.is_decided.tolist(), self.transfer_bytes.tolist(), strict=True)
         groups = [(key, list(group)) for key, group in itertools.groupby(sizes, key=itemgetter(0, 1))]
         return tuple((device, group[0][2], group[-1][2]) for (device, is_decided), group in groups if is_decided)
 
     @property
     def crossovers(self) -> tuple[float, ...]:
-        """Sizes in bytes at which the expected speedup passes 1, interpolated between those asked for."""
+        """Sizes in bytes at which the expected speedup crosses 1, interpolated between the given ones."""
         log_ratio, logs = np.log(self.speedup_gpu_over_cpu), np.log(self.transfer_bytes)
         turns = np.flatnonzero((log_ratio[:-1] > 0) != (log_ratio[1:] > 0))
         fraction = log_ratio[turns] / (log_ratio[turns] - log_ratio[turns + 1])
@@ -279,7 +279,7 @@ class DeviceCurve(Summarized):
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
     def summary(self) -> Summary:
-        """Return at which sizes either device is faster."""
+        """Return the sizes at which each device is faster."""
         first, last = map(format_bytes, self.transfer_bytes[[0, -1]].tolist())
         ranges = [f"{name} from {format_bytes(low)} to {format_bytes(high)}" for name, low, high in self.decided_ranges]
         sizes = f"{', '.join(ranges)}, undecided elsewhere" if ranges else "none of them is decided"
@@ -336,7 +336,7 @@ class Explanation(Summarized):
         return asdict(self)
 
     def summary(self) -> Summary:
-        """Return the lines that move the ratio of the times most, each with the factor by which it does."""
+        """Return the lines with the largest effect on the ratio of times, each with its factor."""
         rows = []
         for line in self.lines[:_MAX_REASONS]:
             if (effect := math.exp(abs(line.log_ratio_change))) >= _MIN_EFFECT:
@@ -362,7 +362,7 @@ def draw_curves(curves: Sequence[DeviceCurve]) -> str:
 
 
 def _draw_curve(curve: DeviceCurve) -> dict[str, Any]:
-    """Place a curve on logarithmic axes: ticks, and paths in pixels, which go down."""
+    """Place a curve on logarithmic axes: ticks and paths in pixels, with y downwards."""
     sizes = curve.transfer_bytes
     smallest, largest = sizes[[0, -1]].tolist()
     bottom, top = min(float(curve.low.min()), 0.5), max(float(curve.high.max()), 2.0)
