@@ -1,8 +1,8 @@
 """Content of the site beside the pages in ``docs/``: pages of the repository, and reference made from definitions.
 
 - The repository's own pages (`PAGES`: README, SECURITY, cards of datasets, …) are part of the site as they stand.
-- Links are written as they work in the repository; those that leave ``docs/`` lead to such a page, or to a copy of
-  the file that they name.
+- Links are written as they work in the repository; a link that leaves ``docs/`` leads to such a page, or to a copy of
+  the file that it names.
 - ``python/*.md`` are pages of public names (`PYTHON`), made from their docstrings.
 - ``<!-- verbs -->`` becomes all commands in the sections that ``ncc`` prints; ``<!-- verb: train embedding -->`` a
   command's options, JSON keys, exit codes and function, or the options of all commands of a group; ``<!-- names -->``
@@ -79,13 +79,15 @@ PYTHON = {
 PARTS = {
     "devices": ("ncc.tasks.devices.prediction.LineContribution",),
     "classes": ("ncc.tasks.classification.predict.ClassProbability",),
+    "gpus": ("ncc.kernels.execution.LoopTripCount",),
+    "training": ("ncc.learning.training.config.TrainingConfig", "ncc.learning.corpus.build.CorpusReport"),
     "search": (
         "ncc.tasks.search.index.IndexedFunction",
         "ncc.tasks.search.index.IndexReport",
         "ncc.tasks.search.duplicates.Group",
     ),
 }
-"""Classes of which results have objects, on the same pages."""
+"""Classes of objects in results, on the same pages."""
 
 EXAMPLES = {
     "embed": ("embed datasets/samples/sort.c --level function --json",),
@@ -135,7 +137,10 @@ _OBJECTS = ("classes", "explanation", "kernels", "matches")
 """Keys that hold objects, whose keys are listed too."""
 
 _ORIGINS = {place: origin for origin, place in PAGES.items()}
-_LINK = re.compile(r"(?P<start>!?\[(?:[^][]|\[[^]]*\])*\]\()(?P<target>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
+_LINK = re.compile(
+    r"(?P<start>!?\[(?:[^][]|\[[^]]*\])*\]\(|\b(?:src|srcset|href)=\")"
+    r"(?P<target>[^)#\s\"]*)(?P<anchor>#[^)\s\"]*)?(?P<end>[)\"])"
+)
 _DIRECTIVE = re.compile(r"^<!-- (?P<kind>verbs|verb|names|model|columns)(?:: (?P<argument>[\w/ -]+))? -->$", re.M)
 _JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
 _PYTHON_WORD = re.compile(r"\b(?:None|True|False)\b")
@@ -183,7 +188,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if not target or ":" in target:
             return found[0]
         goal = _place_of(posixpath.normpath(posixpath.join(posixpath.dirname(origin), target)), config, files)
-        return f"{found['start']}{posixpath.relpath(goal, posixpath.dirname(place) or '.')}{found['anchor'] or ''})"
+        path = posixpath.relpath(goal, posixpath.dirname(place) or ".")
+        return f"{found['start']}{path}{found['anchor'] or ''}{found['end']}"
 
     return _outside_code(markdown, follow)
 
@@ -258,10 +264,11 @@ def describe_verb(verb: str) -> str:
     """The reference of a command, or the options of all commands of a group."""
     found, definition = _find(verb)
     if definition is None:
-        return "\n\n".join(
+        parts = [
             f"## ncc {verb} {name}\n\n{_purpose(f'{verb} {name}')}\n\n{_options(f'{verb} {name}')}"
             for name in found.verbs
-        )
+        ]
+        return "\n\n".join([*parts, "## Exit codes", _exit_codes()])
     parts = ["## Options", _options(verb), *_json(verb, definition), "## Exit codes", _exit_codes(definition)]
     function = definition.api or definition.run
     if function.__name__ in ncc.__all__:
@@ -293,8 +300,8 @@ def _options(verb: str) -> str:
     return text
 
 
-def _exit_codes(definition: Command) -> str:
-    resume = "; run the same command again to resume" if definition.resumes else ""
+def _exit_codes(definition: Command | None = None) -> str:
+    resume = "; run the same command again to resume" if definition and definition.resumes else ""
     rows = [("0", "all went well"), ("1", "an input failed"), ("2", "wrong usage"), ("130", f"interrupted{resume}")]
     return _table(("code", "meaning"), rows)
 

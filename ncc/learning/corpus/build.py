@@ -32,14 +32,21 @@ BATCH_FILES = 64
 
 @dataclass(frozen=True)
 class CorpusReport(Summarized):
-    """Numbers of a recipe's files, lines and statements, and its failures."""
+    """Size of a corpus, and its failures.
 
-    files: dict[str, int] = field(default_factory=dict)  # read, per source
-    lines: dict[str, int] = field(default_factory=dict)  # lines of IR, per source
-    statements: dict[str, int] = field(default_factory=dict)  # per source
-    pairs: dict[int, int] = field(default_factory=dict)  # ordered pairs of statements, per context width
-    num_distinct: int = 0  # statements
-    failures: dict[str, str] = field(default_factory=dict)  # path → reason
+    Attributes:
+        files, lines, statements: Source → number of its files that were read, of their lines of IR and statements.
+        pairs: Context width in hops → number of ordered pairs of statements.
+        num_distinct: Number of distinct statements.
+        failures: Path → reason.
+    """
+
+    files: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    statements: dict[str, int] = field(default_factory=dict)
+    pairs: dict[int, int] = field(default_factory=dict)
+    num_distinct: int = 0
+    failures: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: "CorpusReport") -> None:
         """Add another report, except numbers of pairs and distinct statements."""

@@ -1,10 +1,12 @@
 """The site is built without a warning, and asks nothing of any other."""
 
+import html
 import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -35,6 +37,20 @@ def test_pages_load_nothing_from_elsewhere(site):
         for address in re.findall(loaded, path.read_text(encoding="utf-8"))
     }
     assert found == set()
+
+
+def test_links_of_pages_lead_to_files_and_anchors(site):
+    pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html") if path.name != "404.html"}
+    anchors = {path: {"", *re.findall(r"\b(?:id|name)=[\"']?([^\"'\s>]+)", text)} for path, text in pages.items()}
+    broken = []
+    for page, text in pages.items():
+        for link in re.findall(r"\b(?:href|src|srcset)=[\"']([^\"'\s]*)", text):
+            target, _, anchor = unquote(html.unescape(link)).partition("#")
+            file = (page.parent / target).resolve() if target else page
+            if not re.match(r"[a-z]+:", target) and (not file.is_file() or anchor not in anchors.get(file, {anchor})):
+                broken.append((page.relative_to(site).as_posix(), link))
+    assert len(pages) > 70
+    assert broken == []
 
 
 def test_the_reference_has_every_public_name_once(site):
@@ -75,9 +91,14 @@ def test_the_search_of_the_built_folder_answers_without_a_server_and_a_network(s
         browser.get((site / "commands" / "embed.html").as_uri())
         box = browser.find_element("css selector", "input.md-search__input")
         box.click()
-        box.send_keys("roofline")
-        until(browser, "document.querySelectorAll('.md-search-result__item').length > 2")
-        assert "GPU times" in browser.find_element("css selector", ".md-search-result__item").text
+        for words, title in (
+            ("roofline", "GPU times"),
+            ("NCC_CACHE", "Environment variables"),
+            ("undecided", "Questions"),
+        ):
+            box.clear()
+            box.send_keys(words)
+            until(browser, f"document.querySelector('.md-search-result__list')?.innerText.includes('{title}')")
         assert browser.get_log("browser") == []
         assert [address for address in requested(browser) if not address.startswith(("file:", "data:"))] == []
 
