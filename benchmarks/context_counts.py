@@ -2,9 +2,9 @@
 
     python benchmarks/context_counts.py FILE... [-o benchmarks/results/context_counts.json]
 
-FILE are modules of IR (``.ll``, or ``.ll.gz`` as ``ncc corpus build --ir`` keeps them); the largest modules of a folder
-are taken where a folder is given. Each is read, turned into a graph and counted, with the identifiers of highest degree
-(hubs) connecting their statements as in the paper, and without.
+FILE are modules of IR (``.ll``, or ``.ll.gz`` as ``ncc corpus build --ir`` keeps them); if a folder is given, its
+largest modules are used. Each is read, turned into a graph and counted, with the identifiers of highest degree (hubs)
+connecting their statements as in the paper, and without.
 """
 
 import argparse

@@ -41,7 +41,7 @@ def cpu_half(path: Path, device: str, seed: int) -> Floats:
 
 
 def gpu_half(seed: int) -> Floats:
-    """(n, 2) float64 the same of launches on a GPU, programs held out."""
+    """(n, 2) float64 the same for launches on a GPU, with programs held out."""
     launches, found = published_launches(), []
     for train, test in program_folds(launches.program, _FOLDS, seed):
         asked = launches.rows(test)

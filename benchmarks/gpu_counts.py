@@ -3,7 +3,7 @@
     python benchmarks/gpu_counts.py -o benchmarks/results/gpu_counts.json
 
 Kernels are gpuFLOPBench's: HeCBench's programs on an RTX 3080, with the grid and block of each launch; once with
-nothing of the arguments, once with those that host code tells. Profiled operations are operations per second times
+nothing of the arguments, once with those from host code. Profiled operations are operations per second times
 the time. A kernel is bounded where the trips of all its loops are known, and right where at least half of its launches
 are within ten percent.
 """
@@ -42,7 +42,7 @@ class Program:
         self.modules = list(program_modules(folder, self.options))
 
     def count(self, row: dict[str, str], told: bool) -> LaunchProfile | None:
-        """A launch's counts, with arguments from host code where that is to be asked; None if it is not read."""
+        """A launch's counts, with arguments from host code if requested; None if it is not read."""
         launch = Launch.of(ast.literal_eval(row["Grid Size"]), ast.literal_eval(row["Block Size"]), {})
         name, known = row["Kernel Name"], HostLaunch()
         for file, module in self.modules:
@@ -63,7 +63,7 @@ def profiled_flops(row: dict[str, str]) -> float:
 
 
 def ratio(found: LaunchProfile, row: dict[str, str]) -> float:
-    """Operations that are predicted for each that was counted; 1 where there are none and none are predicted."""
+    """Operations that are predicted for each that was counted; 1 if none are counted and none are predicted."""
     a_thread = sum(found.per_thread.get(f"{name}_flops", 0.0) for name in ("single", "double"))
     predicted, counted = a_thread * found.launch.num_threads, profiled_flops(row)
     if predicted == 0 or counted == 0:

@@ -61,7 +61,7 @@ def functions_of_llvm(text: str) -> Functions:
 
 
 def instruction_of(value: llvm.ValueRef) -> tuple[str, int]:
-    """A number that LLVM counts otherwise than its text has operands is given as the text has it."""
+    """A number that LLVM counts otherwise than its text has operands is given as in the text."""
     opcode = value.opcode
     if opcode in ("alloca", "call", "invoke", "callbr"):  # one element, and bundles' constants, are not in ncc's
         return opcode, 0
@@ -74,7 +74,7 @@ def instruction_of(value: llvm.ValueRef) -> tuple[str, int]:
 
 
 def functions_of_ncc(data: bytes) -> Functions:
-    """The same of ncc's arrays."""
+    """The same data from ncc's arrays."""
     module = read_module(data, abstraction=ABSTRACTION)
     numbers = (module.operand_start[1:] - module.operand_start[:-1]).tolist()
     opcodes = [OPCODES[opcode] for opcode in module.opcode.tolist()]

@@ -4,7 +4,7 @@
 
 FOLDER holds LLVM IR, `.ll` or `.ll.gz`. Its files are copied under numbers, each with a different comment, so that no
 two are equal, until there are enough. `ncc index` reads them, is interrupted after some seconds, and started again; a
-third run finds nothing to do. The exit code is 1 where a file is missing from the index.
+third run finds nothing to do. The exit code is 1 if a file is missing from the index.
 """
 
 import argparse

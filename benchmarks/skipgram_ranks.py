@@ -56,7 +56,7 @@ def count_bytes() -> dict[str, int]:
 
 
 def train(rank: int, world: int, port: int, options: argparse.Namespace, queue: Any) -> None:
-    """A rank; it tells what it measured."""
+    """A rank; it prints its measurements."""
     if world > 1:
         os.environ |= {
             "RANK": str(rank),

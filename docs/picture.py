@@ -115,7 +115,7 @@ def _graph(drawing: Drawing, colors: dict[str, str]) -> str:
 
 
 def _operation(statement: str) -> str:
-    """What a statement does, in a word or two: its opcode, and the function that it calls."""
+    """Short name of a statement: its opcode, and the function that it calls."""
     callee = re.search(r"\bcall\b[^@]*@([\w.]+)", statement)
     opcode = re.sub(r"^(?:%\S+ = )?(?:tail )?", "", statement).partition(" ")[0]
     return callee[1] if callee else {"define": "entry"}.get(opcode, opcode)
@@ -179,7 +179,7 @@ def draw_badge(label: str, value: str) -> str:
 
 
 def badges() -> dict[str, str]:
-    """What the README's badges say, from the project's own description."""
+    """Texts of the README's badges, from pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     first, last = re.findall(r"3\.(\d+)", project["requires-python"])
     versions = f"3.{first} to 3.{int(last) - 1}"

@@ -1,4 +1,4 @@
-"""What every module that ncc has read must satisfy, wherever it came from, and two readings of one module."""
+"""Invariants of every module that ncc has read, and of two readings of one module."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,7 @@ def renumbered(module: Module, *, markers: bool = False) -> dict[str, list[int]]
     """Operands, results and callees with nodes numbered as statements mention them: declarations may have moved.
 
     LLVM 22 points lifetime markers at the variable itself, past the bitcasts of the typed dialect. So their operands
-    are left out unless they are asked for.
+    are omitted unless requested.
     """
     is_marker = np.array(["@llvm.lifetime." in text for text in statements(module)], bool)
     operand = module.operand if markers else np.where(is_marker[module.operand_statement], -1, module.operand)

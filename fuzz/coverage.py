@@ -49,7 +49,7 @@ def fuzz(work: Path, seconds: int, jobs: int) -> int:
 
     Args:
         work: Folder for the program, inputs, findings, and what each process says.
-        seconds: Of every process.
+        seconds: Time limit of every process.
         jobs: Processes.
     """
     work = work.absolute()

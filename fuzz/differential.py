@@ -27,11 +27,11 @@ _EXCERPT = re.compile(r"error: .*\n(.*)")
 
 @dataclass
 class Differences:
-    """What both say of mutants.
+    """Answers of both readers to mutants.
 
     Attributes:
         refused: Mutants that LLVM refuses.
-        accepted: Of these, by LLVM's reason, those that the reader accepts.
+        accepted: LLVM's reason → number of these that the reader accepts.
         examples: Lines that LLVM points at, by reason.
     """
 
@@ -64,7 +64,7 @@ def accepts(text: bytes) -> bool:
 
 
 def compare(num_mutants: int, seed: int, *, faults: bool = False) -> Differences:
-    """Asks both of so many mutants of the fixtures' modules."""
+    """Compare both readers on `num_mutants` mutants of the fixtures' modules."""
     dice, seeds, found = random.Random(seed), texts(), Differences()
     mutate, work = (add_fault, LLVMWork.VERIFY) if faults else (mutate_ir, LLVMWork.PRINT)
     if faults:

@@ -32,7 +32,7 @@ def pack(files: Files) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """What `pack` was given."""
+    """Return the files that `pack` was given."""
     files, at = {}, 0
     while at < len(data):
         name_length, length = struct.unpack_from("<II", data, at)
@@ -61,7 +61,7 @@ def mutate_files(dice: random.Random, seeds: Sequence[Files]) -> bytes:
 
 @cache
 def scratch_folder() -> Path:
-    """A folder of this process among temporary files, which whoever starts the process removes."""
+    """A temporary folder of this process, which the starting process removes."""
     return Path(mkdtemp(prefix="fuzz-"))
 
 

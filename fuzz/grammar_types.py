@@ -1,4 +1,4 @@
-"""What made-up modules are made of: types in both dialects, values, blocks and functions."""
+"""Parts of generated modules: types in both dialects, values, blocks and functions."""
 
 from dataclasses import dataclass, field
 

@@ -4,7 +4,7 @@
 
 The folder is filled, and ``ncc embed FOLDER --json --jobs N`` runs over it, as one user's command would. Figures are
 how long that took, what memory it took with all its processes, and how many files of each kind got vectors. The exit
-code is 1 where an input has no answer, a link out of the folder was followed, or ncc told of a defect of its own.
+code is 1 where an input has no answer, a link out of the folder was followed, or ncc reported a defect in itself.
 """
 
 import argparse

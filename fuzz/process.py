@@ -45,7 +45,7 @@ class Worker:
             raise RuntimeError(f"a worker did not start: {end}")
 
     def do(self, target: str, start: int, count: int, seed: int, timeout_s: float) -> tuple[dict[str, Any], str]:
-        """What a block came to, and how the worker ended if it did: "hang", or its last words."""
+        """Result of a block, and how the worker ended if it did: "hang", or its last output."""
         self.slot.clear()
         began = time.perf_counter()
         request = {"target": target, "start": start, "count": count, "seed": seed}

@@ -31,7 +31,7 @@ class FuzzConfig:
         executions: Over all targets, shared out by their weights.
         seconds: On the wall, after which no more are begun.
         jobs: Processes at a time.
-        seed: Of all inputs.
+        seed: Random seed of all inputs.
         memory_mib: That a worker may map beyond what it needs to start.
         findings: Folder for the inputs that were found; None keeps none.
     """
@@ -58,12 +58,12 @@ class Finding:
     """An input that did what no input may do.
 
     Attributes:
-        target: What it was given to.
+        target: Target that read it.
         index: Its number, from which and from the seed it can be made again.
         kind: "exception", "memory", "hang" or "death".
         where: Line of ncc, where it is known.
-        message: Of the exception, or what was seen.
-        file: Where the input was kept; None where there are several like it.
+        message: Message of the exception, or a description of the problem.
+        file: Where the input was kept; None if it repeats an earlier problem.
     """
 
     target: str
@@ -76,7 +76,7 @@ class Finding:
 
 @dataclass
 class TargetResult:
-    """What came of a target's executions: inputs read and refused, findings, and seconds of one process."""
+    """Result of a target's executions: inputs read and refused, findings, and seconds of one process."""
 
     accepted: int = 0
     refused: int = 0
@@ -96,7 +96,7 @@ class TargetResult:
 
 @dataclass
 class FuzzResult:
-    """What came of a run; seconds are those on the wall."""
+    """Result of a run, with its wall-clock seconds."""
 
     targets: dict[str, TargetResult] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -104,7 +104,7 @@ class FuzzResult:
 
     @property
     def executions(self) -> int:
-        """Of all targets."""
+        """Number of executions of all targets."""
         return sum(target.executions for target in self.targets.values())
 
 
@@ -159,7 +159,7 @@ def _blocks(targets: Sequence[Target], executions: int) -> Iterator[_Block]:
 
 
 class _Run:
-    """What the threads of a run share: one thread for each worker."""
+    """Shared state of a run's threads, one per worker."""
 
     def __init__(self, targets: Sequence[Target], config: FuzzConfig) -> None:
         self.config = config
@@ -175,7 +175,7 @@ class _Run:
         self._end = 0.0
 
     def _next_block(self) -> _Block | None:
-        """What is to be done next; None once all is done, or the time is up."""
+        """Return the next block; None once all is done, or the time is up."""
         with self._lock:
             return next(self._blocks, None) if time.monotonic() < self._end else None
 

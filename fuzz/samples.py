@@ -228,7 +228,7 @@ def classifier_head(seed: int = 0) -> ClassifierHead:
 
 
 def encoded_program(num_words: int, length: int = 5, seed: int = 3) -> EncodedProgram:
-    """An invented program in an embedding of so many words, a literal a statement."""
+    """A random program in an embedding of `num_words` words, with one literal per statement."""
     rng = np.random.default_rng(seed)
     return EncodedProgram(
         rng.integers(0, num_words, length).astype(np.int32),

@@ -1,4 +1,4 @@
-"""What a worker is about to try, in memory that its parent shares: there when the worker is not any more."""
+"""The input that a worker is about to try, in memory shared with its parent, so that it outlives the worker."""
 
 import mmap
 import struct
@@ -17,8 +17,8 @@ class Trace:
 
     Attributes:
         begun: Executions of the block that were begun.
-        accepted: Of those that are done, how many were read.
-        refused: And how many were refused.
+        accepted: Number of finished executions whose input was read.
+        refused: Number of finished executions whose input was refused.
         data: The input of the last one that was begun.
     """
 

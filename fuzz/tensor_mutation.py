@@ -1,4 +1,4 @@
-"""Mutations of safetensors files: headers that lie, and files that are whole but hold what nobody expects."""
+"""Mutations of safetensors files: headers that lie, and files that are whole but have unexpected contents."""
 
 import json
 import random

@@ -18,12 +18,12 @@ _MEMORY_MIB = 384
 
 @dataclass(frozen=True)
 class Problem:
-    """What a target did that it may not.
+    """A target's forbidden behavior.
 
     Attributes:
         kind: "exception" or "memory".
         where: The innermost line of ncc that was running, or of the target.
-        message: Of the exception, or what was seen.
+        message: Message of the exception, or a description of the problem.
     """
 
     kind: str

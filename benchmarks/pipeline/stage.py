@@ -166,7 +166,7 @@ def sent_size(stage: StageModule, inputs: Sequence[tuple[Tensor, ...]]) -> int:
 
 
 def _unpack(sent: Tensor, shapes: Sequence[tuple[int, ...]]) -> tuple[Tensor, ...]:
-    """Tensors of some shapes that lie one after the other in a vector, with something behind them."""
+    """Tensors of some shapes, concatenated in a vector with something behind them."""
     sizes = [prod(shape) for shape in shapes]
     parts = torch.split(sent[: sum(sizes)], sizes)
     return tuple(part.view(shape) for part, shape in zip(parts, shapes, strict=True))

@@ -1,4 +1,4 @@
-"""What is fuzzed: a name, real inputs to start from, how they are mutated, and the function that must bear it."""
+"""Targets: a name, real inputs to start from, how they are mutated, and the function under test."""
 
 import importlib
 import random
@@ -22,7 +22,7 @@ class Target:
         weight: Share of the executions.
         timeout_s: Seconds without an answer after which the process is given up.
         fast: Whether an execution takes a millisecond or so, and no other process.
-        planted: Misbehaves on purpose, and runs only where it is asked for by name.
+        planted: Misbehaves on purpose, and runs only if it is requested by name.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The lab's verbs, which the command lists where the lab is installed: ``ncc evaluate`` and ``ncc bench``."""
+"""The lab's verbs, which the command lists if the lab is installed: ``ncc evaluate`` and ``ncc bench``."""
 
 from ncc.cli.main import VerbGroup
 

@@ -1,4 +1,4 @@
-"""What a comparison found: predictions per row, figures with intervals, and what protocols let through."""
+"""Results of a comparison: predictions per row, figures with intervals, and leakage of the protocols."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,16 +18,16 @@ from ncc_lab.frame import Cell, Kind, Method, S, Task, name_cells, run_cells
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
-    """What a method predicted under a protocol, for rows that it had not seen.
+    """Predictions of a method under a protocol, for rows that it was not trained on.
 
     Attributes:
-        task: What it was run on.
+        task: The task.
         protocol: Name of the protocol.
         method: The method's name.
-        kind: Whose it is.
-        seeds: Of the runs; no run is left out.
+        kind: Origin of the method: "ours", "published" or "control".
+        seeds: Seeds of all runs.
         predicted: (seeds, n, k) float64; NaN in rows that no fold tests.
-        seconds: Fitting and predicting, all seeds and folds together, as measured when they ran.
+        seconds: Time to fit and predict, in all seeds and folds, as measured when they ran.
     """
 
     task: Task[Any]
@@ -87,20 +87,20 @@ def compare(
     cache: Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Comparison":
-    """Run methods under protocols; a call that was stopped goes on from the folds that were finished.
+    """Run methods under protocols; after an interruption, the same call resumes from the finished folds.
 
     Args:
-        task: What they are measured on.
-        methods: What to measure.
+        task: The task to measure them on.
+        methods: Methods to measure.
         protocols: Some of the task's protocols.
         seeds: Seeds of the runs.
         num_slow_seeds: How many of these slow methods are run from; None for all.
-        jobs: Folds run at a time, each in a process of its own with one thread.
+        jobs: Folds to run in parallel, each in a separate process with one thread.
         cache: Folder of earlier results; None keeps none.
         progress: Called with a line of text after each fold.
 
     Raises:
-        InputError: No seed, too few samples for a protocol, or a method predicts something else than is asked.
+        InputError: No seed, too few samples for a protocol, or a method's predictions have the wrong shape.
         OutputError: The cache can't be written.
     """
     if not seeds:
@@ -169,7 +169,7 @@ def audit(task: Task[Any], protocol: str, folds: Sequence[Split], seed: int = SE
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """All that was run, for machines and for people.
+    """Results of all methods, for programs and for people.
 
     Attributes:
         results: In order of platforms, protocols and methods.
@@ -196,7 +196,7 @@ class Comparison:
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        """A row for each platform, protocol, method, part of the samples and figure: value and 95 % interval."""
+        """A row for each platform, protocol, method, part of the samples and figure: value and 95% interval."""
         return pd.DataFrame(
             [
                 {
@@ -225,7 +225,7 @@ class Comparison:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """``protocols`` → protocol (``protocol/platform`` where there are several) → ``methods`` → figures."""
+        """``protocols`` → protocol (``protocol/platform`` if there are several) → ``methods`` → figures."""
         protocols = {}
         for place, results in self._by_protocol().items():
             first = results[0]
@@ -249,7 +249,7 @@ class Comparison:
         }
 
     def to_text(self) -> str:
-        """Return a table for each protocol, and what the protocols let through."""
+        """Return a table for each protocol, and the leakage of the protocols."""
         tables = [_score_table(place, some) for place, some in self._by_protocol().items()]
         shared = [name for name in self.leakage.columns if name.startswith("shared_")]
         if shared:

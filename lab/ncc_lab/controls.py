@@ -54,13 +54,13 @@ def sklearn_method(
 
     Args:
         name: Name for tables.
-        features: What the model sees; options and arrays in its attributes are part of the key.
+        features: Computes the model's inputs; options and arrays in its attributes are part of the key.
         model: The model, not fitted.
-        labels: What a classifier learns; it predicts the probability of each class.
-        values: What a regressor learns, (n,) or (n, c) float64.
+        labels: Labels that a classifier learns; it predicts the probability of each class.
+        values: Values that a regressor learns, (n,) or (n, c) float64.
         kind: Whose the features are.
         draws: Whether the features draw from a seed, too.
-        key: What the features depend on, in place of themselves.
+        key: Everything that the features depend on, used in place of the features.
     """
 
     def predict(train: Subset[S], test: Subset[S], rng: np.random.Generator) -> Floats:

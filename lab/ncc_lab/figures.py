@@ -110,7 +110,7 @@ def table(caption: str, rows: Mapping[str, Sequence[str]], columns: Sequence[str
 
 
 def mean(column: str, unit: str = "%", places: int = 1, *, is_better_high: bool | None = True) -> Figure:
-    """Return the arithmetic mean of a column; NaN if a method has no such column."""
+    """Return the arithmetic mean of a column; NaN if a method lacks the column."""
     return Figure(lambda draws, columns: _mean(draws, columns, column), unit, places, is_better_high)
 
 
@@ -197,6 +197,6 @@ def estimate(
 
 
 def selective_accuracy(right: Bools, confidence: Floats, percents: Sequence[int]) -> list[float]:
-    """Return the fraction that is right among the most confident, so many percent of all, one at least."""
+    """Return the accuracy on the most confident rows, for each percentage of all rows (at least one row)."""
     order = np.argsort(-confidence, kind="stable")
     return [float(right[order[: max(len(order) * percent // 100, 1)]].mean()) for percent in percents]

@@ -60,14 +60,14 @@ class Subset(Generic[S]):
 
 @dataclass(frozen=True, eq=False)
 class Method(Generic[S]):
-    """What can be measured.
+    """A method that can be measured.
 
     Attributes:
-        name: Name for tables; one method each in a comparison.
-        kind: Whose it is.
-        predict: From training rows, test rows and a generator to what the task asks for, (m,) or (m, k).
-        key: All that predictions depend on beside code, samples and folds: options, arrays that it was given.
-        version: Raised when its code predicts something else, so that earlier results are not used.
+        name: Name for tables, unique in a comparison.
+        kind: Origin of the method: "ours", "published" or "control".
+        predict: Maps training rows, test rows and a random generator to predictions, (m,) or (m, k).
+        key: Everything else that predictions depend on, such as options and arrays, beside code, samples and folds.
+        version: Raised when a change of its code changes predictions, so that cached results are not used.
         is_slow: Whether a fold takes minutes, so that fewer seeds are run.
     """
 
@@ -81,14 +81,14 @@ class Method(Generic[S]):
 
 @dataclass(frozen=True, eq=False)
 class HoldOut:
-    """A protocol: what is held out for a test.
+    """A protocol: rule that defines the rows that are held out for a test.
 
     Attributes:
-        title: What it is, in a few words.
-        folds: From a seed to training and test rows, fold by fold; no row is tested twice.
-        unit: What the groups are: rows that are alike, which no interval may count as independent.
+        title: Short description.
+        folds: Maps a seed to the training and test rows of each fold; no row is tested twice.
+        unit: Name of a group: rows so similar that no interval may count them as independent.
         groups: (n,) group of each row, which the bootstrap draws.
-        columns: More that a task's figures read, (n,) each.
+        columns: Additional columns for the task's figures, (n,) each.
     """
 
     title: str
@@ -105,16 +105,16 @@ class Task(Generic[S]):
     Attributes:
         samples: The n samples.
         protocols: Name → protocol.
-        terms: From the table, rows and what is predicted for them, (m, k), to the columns that figures read. It
-            refuses predictions that contradict themselves.
+        terms: Maps the table, rows and their predictions, (m, k), to the columns that figures read; raises if
+            predictions contradict themselves.
         widths: How many numbers a method may predict for a row.
         figures: Name → figure; the first ranks methods.
-        perfect: (n, k) what a method that knew all answers would predict.
-        leaks: What test rows may share with training rows → its value in each row; None where that is not known.
-        platform: Name of the samples where a comparison has several tables; else empty.
-        part: Column by whose values the figures are given as well; else empty.
+        perfect: (n, k) predictions of a perfect method.
+        leaks: Property that test rows may share with training rows → its value in each row, or None if unknown.
+        platform: Name of the samples if a comparison has several tables; else empty.
+        part: Column whose values split the samples into parts with separate figures; else empty.
         draws: Draws of the bootstrap.
-        notes: More for JSON, such as how many samples there were.
+        notes: Additional JSON fields, such as the number of samples.
     """
 
     samples: S

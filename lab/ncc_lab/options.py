@@ -1,4 +1,4 @@
-"""What the lab's verbs share: types of parameters, how methods are run, and where figures go."""
+"""Shared parts of the lab's verbs: types of parameters, how methods are run, and where figures go."""
 
 import inspect
 import json
@@ -148,7 +148,7 @@ def card_of(folder: Path) -> Path:
 
 
 def add_scores(folder: Path, scores: Mapping[str, Any]) -> None:
-    """Add scores to a model's card under ``scores``, with the command that measured them; all else stays as it is."""
+    """Add scores to a model's card under ``scores``, with the command that measured them; the rest is unchanged."""
     from ncc.system.files.models import read_whole  # with NumPy
 
     path = card_of(folder)

@@ -103,18 +103,18 @@ def evaluate_devmap(
 ) -> "Comparison":
     """Evaluate device mapping under every protocol: controls, published methods and ours.
 
-    Run again after a stop to resume from the folds that were finished.
+    After an interruption, run the same command again to resume from the finished folds.
 
     Args:
-        protocol: What is held out for a test.
-        platform: Platforms to measure on.
+        protocol: Rule for holding out test rows.
+        platform: Platform to measure on.
         runs: How methods are run; those that train a recurrent network, a minute a fold, from one seed.
 
     Returns:
-        Scores of every method under every protocol, with 95 % intervals.
+        Scores of every method under every protocol, with 95% intervals.
 
     Raises:
-        InputError: There is no such protocol, platform or method.
+        InputError: A protocol, platform or method is unknown.
         DataError: The tables or the IR are missing or damaged.
         OutputError: The cache can't be written.
 
@@ -160,15 +160,15 @@ def evaluate_coarsening(
     """Evaluate thread coarsening under every protocol: controls, published methods and ours.
 
     Args:
-        protocol: What is held out for a test.
+        protocol: Rule for holding out test rows.
         networks: Also run our LSTM, DeepTune and DeepTune-TL (hours).
         runs: How methods are run.
 
     Returns:
-        Scores of every method under every protocol, with 95 % intervals.
+        Scores of every method under every protocol, with 95% intervals.
 
     Raises:
-        InputError: There is no such protocol or method.
+        InputError: A protocol or method is unknown.
         DataError: The table or the IR is missing or damaged.
         OutputError: The cache can't be written.
 
@@ -222,18 +222,18 @@ def evaluate_classification(
     """Compare program classifiers with controls, on POJ-104 or on a folder of folders.
 
     Args:
-        protocol: What is held out for a test.
+        protocol: Rule for holding out test rows.
         per_class: Training programs per class; several numbers make a learning curve.
         epochs: Passes over the programs, for our methods.
-        options: How programs are compiled, but for the level.
+        options: Compiler options, except the level.
         runs: How methods are run.
 
     Returns:
-        Scores of every method under every protocol, with 95 % intervals.
+        Scores of every method under every protocol, with 95% intervals.
 
     Raises:
-        InputError: There is no such protocol, method or level, or there are too few classes or programs.
-        DataError: POJ-104 is asked for and is missing or damaged.
+        InputError: A protocol, method or level is unknown, or there are too few classes or programs.
+        DataError: POJ-104 is needed, but missing or damaged.
         OutputError: A cache can't be written.
 
     Reference: Ben-Nun et al. 2018, section 6.1 (task); Mou et al. 2016 (data).
@@ -296,18 +296,18 @@ def evaluate_classifier(
     Args:
         head: The classifier, or its folder.
         folder: Folder with all programs, those that it was trained on included; default: POJ-104.
-        clang: Compilers beside the bundled one.
-        embedding: That it was trained on, or its folder; default: the shipped one.
+        clang: Additional compilers.
+        embedding: Embedding that the classifier was trained on, or its folder; default: the shipped one.
         jobs: Files to compile in parallel.
-        options: How programs are compiled, but for level and compiler.
+        options: Compiler options, except level and compiler.
 
     Returns:
-        Scores for each level and compiler, with 95 % intervals.
+        Scores for each level and compiler, with 95% intervals.
 
     Raises:
         InputError: A level is unknown, or there are too few classes or programs.
         AssetError: The classifier knows other classes, or another embedding, or was trained on all programs.
-        DataError: POJ-104 is asked for and is missing or damaged.
+        DataError: POJ-104 is needed, but missing or damaged.
     """
     from ncc.learning.embedding.embedding import load_embedding
     from ncc.learning.programs.labelled import labelled_files, programs_cache
@@ -359,11 +359,11 @@ def evaluate_retrieval(
         jobs: Files to compile in parallel.
 
     Returns:
-        Scores of every method, with 95 % intervals over classes.
+        Scores of every method, with 95% intervals over classes.
 
     Raises:
-        InputError: There is no such class, method or level.
-        DataError: POJ-104 is asked for and is missing or damaged.
+        InputError: A class, method or level is unknown.
+        DataError: POJ-104 is needed, but missing or damaged.
         OutputError: The folder of programs can't be written.
 
     Reference: Lu et al. 2021 (CodeXGLUE); Mou et al. 2016 (data).
@@ -416,16 +416,16 @@ def evaluate_functions(
 
     Args:
         projects: Folders of sources, and recipes of such (.toml), each source a project.
-        clang: A further compiler, whose -O2 asks as well.
+        clang: Another compiler whose -O2 builds are also used as queries.
         seed: Random seed of the encoder that is not trained.
         jobs: Files to compile in parallel.
         ir: Keep compiled IR there; default: the user's cache.
 
     Returns:
-        Scores of every method, with 95 % intervals over projects.
+        Scores of every method, with 95% intervals over projects.
 
     Raises:
-        InputError: There is no such project or method, or no project has two functions to tell apart.
+        InputError: A project or method is unknown, or every project has fewer than two functions.
         OutputError: A folder can't be written.
     """
     from ncc.learning.data.registry import cache_folder
@@ -471,10 +471,10 @@ def evaluate_gpu(
         method: Any of ncc, process, lstm, vectors, trees, physics, counts, sizes, median, 'perfect counts' or all.
 
     Returns:
-        Method → "with_program_args" and "without_program_args" → figures, with 95 % intervals over programs.
+        Method → "with_program_args" and "without_program_args" → figures, with 95% intervals over programs.
 
     Raises:
-        InputError: There is no such method.
+        InputError: The method is unknown.
         DataError: The files are missing or damaged.
 
     Reference: gpuFLOPBench, arXiv 2512.04355 (data).
@@ -499,13 +499,13 @@ def evaluate_times(
     data: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "TimesScores":
-    """Evaluate predicted times: accuracy, factor, coverage of intervals, and accuracy on the surest launches.
+    """Evaluate predicted times: accuracy, factor, coverage of intervals, and accuracy on the most confident launches.
 
     Example: ncc evaluate times --protocol suites-to-clgen --platform nvidia --model gp
 
     Args:
-        protocol: What is held out for a test: parts of the suites, or a quarter of CLgen's kernels after the other; or
-            which source of kernels is asked about after training on the other.
+        protocol: Rule for holding out test rows: parts of the suites, quarters of CLgen's kernels, or the source of
+            kernels that was not trained on.
         platform: GPU, amd (Tahiti 7970) or nvidia (GTX 970).
         model: Models to measure.
 
@@ -513,7 +513,7 @@ def evaluate_times(
         Protocol → method → its figures.
 
     Raises:
-        InputError: There is no such protocol or model.
+        InputError: The protocol or model is unknown.
         DataError: The tables or the IR are missing or damaged.
 
     Reference: Cummins et al., CGO 2017 (data).
@@ -541,20 +541,20 @@ def bench_scaling(
 ) -> "ScalingSweep":
     """Measure how training a program classifier scales over ranks, and how large a model must be for that to pay.
 
-    Every run has processes of its own, and is in the answer; where one failed, the exit code is 1.
+    Each run has separate processes, and is in the answer even if it failed; the exit code is then 1.
 
     Args:
-        config: What is run.
+        config: Settings of the sweep.
         embedding: Statement embedding that each run reads; default: the shipped one.
         predict: Predict speedups for these numbers of ranks, such as '8,64,512'; needs --world 1,2,4.
         link: Network between the ranks of --predict.
 
     Returns:
-        Every run and the scores of every setting: seconds, programs a second, speedups.
+        Every run and the scores of every setting: seconds, programs per second, speedups.
 
     Raises:
         InputError: A value is out of its range, unknown, or does not go with another.
-        DataError: POJ-104 is asked for and is missing or damaged.
+        DataError: POJ-104 is needed, but missing or damaged.
     """
     from ncc_lab.scaling.prediction import LINKS, predict_scaling
     from ncc_lab.scaling.programs import ProgramSource

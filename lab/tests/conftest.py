@@ -1,4 +1,4 @@
-"""A small invented table of device mapping, and the published ones where present; labelled programs."""
+"""A small invented table of device mapping, and the published ones where present; labeled programs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,14 +15,14 @@ from tests.support.datasets import needs
 
 @pytest.fixture(scope="session")
 def published() -> Callable[[Any], DeviceMappingSamples]:
-    """Loader of the published tables; skips where there is no local copy."""
+    """Loader of the published tables; skips if there is no local copy."""
     needs("devmap")
     return load_samples
 
 
 @pytest.fixture
 def toy() -> DeviceMappingSamples:
-    """24 rows: 3 suites of 2 applications of 2 kernels at 2 sizes; large transfers favour the CPU."""
+    """24 rows: 3 suites of 2 applications of 2 kernels at 2 sizes; large transfers favor the CPU."""
     rng = np.random.default_rng(0)
     suite = np.repeat(["npb", "rodinia", "shoc"], 8)
     application = np.array([f"{name} app{row // 4 % 2}" for row, name in enumerate(suite)])

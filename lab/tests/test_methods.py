@@ -36,11 +36,11 @@ class Case:
 
     @property
     def quick(self) -> list[Method[Any]]:
-        """Methods that are fitted in no time; networks have tests of their own."""
+        """Methods that are fitted in no time; networks have separate tests."""
         return [method for method in self.methods if not method.is_slow]
 
     def learn(self, method: Method[Any], samples: Any = None, seed: int = 7, train: Rows | None = None) -> np.ndarray:
-        """What a method predicts for the test rows, whose answers it can see."""
+        """Predictions of a method for the test rows, whose answers it can see."""
         table = self.task.samples if samples is None else samples
         rows = self.train if train is None else train
         predicted = method.predict(Subset(table, rows), Subset(table, self.test), np.random.default_rng(seed))

@@ -15,7 +15,7 @@ from tests.support.refuses import refuses
 
 
 class Scores:
-    """What a verb finds, at once."""
+    """Scores of a verb that takes no time."""
 
     def to_dict(self) -> dict[str, float]:
         return {"accuracy": 0.5, "rows": 7}

@@ -2,11 +2,11 @@
 
 Seventeen kernels bear no more. For each device and factor the speedup is `offset + slope · feature`, the slope shrunk
 as in ridge regression, the device's line drawn towards that of all devices. Feature, penalty, weight of the device's
-own line and scale are chosen anew in each fold by leaving out one *training* kernel after the other (of many, a
+line and scale are chosen within each fold by leaving out one *training* kernel after the other (of many, a
 twentieth of them) and taking what gives the highest geometric-mean speedup there. Constants are among the candidates,
 and are taken where that whole choice, made without kernels that are then asked about, does not gain a standard error
 more than they do. On the published table it is the fraction of statements in divergent regions, fold after fold: such
-regions are copied one after the other for each work-item merged (Magni et al. 2014 name it first).
+regions are copied in sequence for each work-item merged (Magni et al. 2014 name it first).
 
 Nothing in it is random.
 """
@@ -72,7 +72,7 @@ def fit_lines(features: Floats, values: Floats, penalties: Sequence[float]) -> L
 
 @dataclass(frozen=True, eq=False)
 class ChosenLine:
-    """What a fold chose, and the lines of each device, under "" those of all devices together."""
+    """Choices of a fold, and each device's lines; under "" the lines of all devices together."""
 
     candidate: Candidate
     lines: dict[str, Lines]
@@ -118,7 +118,7 @@ def fit_chosen_line(samples: CoarseningSamples, rows: Ints, features: Floats) ->
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """What is chosen from: samples with their features, (n, k), and log speedups, (n, 6)."""
+    """Samples to choose from, with their features, (n, k), and log speedups, (n, 6)."""
 
     samples: CoarseningSamples
     features: Floats
@@ -138,7 +138,7 @@ class _Choice:
         return lines
 
     def best(self, rows: Ints) -> tuple[Candidate, Candidate]:
-        """Return what is worth most for kernels held out of some rows, and the best that knows no feature."""
+        """Return what is worth most for kernels held out of some rows, and the best without a feature."""
         worth = np.sum([self.worth(*split) for split in self.splits(rows)], axis=0)
         constants = np.full_like(worth, -np.inf)
         constants[:, :, np.isinf(PENALTIES)] = worth[:, :, np.isinf(PENALTIES)]

@@ -1,8 +1,8 @@
 """Thread coarsening: how many work-items should become one? Protocols, figures, controls and all methods.
 
 A factor that was not measured for a kernel on a device counts as the largest factor that was: the convention of the
-published programs, and what a compiler that can't coarsen any further would do. It favors nobody who stays inside what
-was measured, and it flatters the constant 32, measured for 5 kernels of 17; how often it was needed is a figure.
+published programs, and what a compiler that can't coarsen any further would do. It favors no method that stays inside
+the measured range, and it flatters the constant 32, measured for 5 kernels of 17; how often it was needed is a figure.
 """
 
 from collections.abc import Sequence
@@ -175,7 +175,7 @@ def forests(name: str, features: Any, num_trees: int = NUM_TREES, kind: Kind = "
 
 
 def dealt_features(features: Floats) -> CoarseningMethod:
-    """Return our method on features dealt out anew among the kernels of each fold: what chance would bring.
+    """Return our method on features shuffled among the kernels of each fold, to measure chance.
 
     Reference: Ojala and Garriga 2010 ("Permutation tests for studying classifier performance"), section 3.1.
     """

@@ -1,7 +1,7 @@
-"""What coarsening a kernel has to do with, in sixteen numbers from its IR.
+"""Sixteen features of a kernel's IR that its coarsening may depend on.
 
 Merging work-items along the first dimension pays where they share work (statements and memory accesses that are the
-same for all) and costs where they don't run the same (divergent regions, copied one after the other), where neighbors
+same for all) and costs where they don't run the same (divergent regions, copied in sequence), where neighbors
 no longer access neighboring memory, and where registers run out. Statements are weighted by loop depth, and counts are
 shares of all, so that unrolling hardly changes them.
 

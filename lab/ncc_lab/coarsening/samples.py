@@ -1,6 +1,6 @@
 """Samples of thread coarsening: the published times with the kernels' texts and Magni et al.'s components.
 
-The table has a different number of lines for each kernel: whoever takes its line k for kernel k, as two published
+The table has a different number of lines for each kernel: code that reads its line k for kernel k, as two published
 programs do, pairs texts with the wrong labels. Here lines are looked up by kernel and factor.
 """
 

@@ -38,7 +38,7 @@ DeviceMethod = Method[DeviceMappingSamples]
 """A method that predicts what is known of log(CPU time / GPU time) of each row.
 
 One number, (m,) or (m, 1): the log ratio, positive if the GPU is faster, or a score of that sign; 0 stands for the CPU.
-Three, (m, 3): median, low and high end of the interval that should hold the measured value in 80 % of rows. Four,
+Three, (m, 3): median, low and high end of the interval that should hold the measured value in 80% of rows. Four,
 (m, 4): also the probability that the GPU is faster. The first number alone decides on the device.
 """
 

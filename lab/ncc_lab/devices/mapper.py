@@ -1,8 +1,8 @@
 """Our mapper for the published table: learns only log(CPU time / GPU time), and what known data sizes reveal.
 
-Gaussian processes, each with another idea of which kernels are alike. A data size that training knows is in all
-likelihood that of a program whose other kernels it knows: there trees on sizes have a say too. Nothing of that helps
-with kernels of other programs, so that what ships predicts times instead (`ncc.tasks.devices.fit`).
+Gaussian processes, each with another measure of similarity between kernels. A data size seen in training probably
+belongs to a program whose other kernels were seen: there trees on sizes count too. None of that helps with kernels of
+other programs, so what ships predicts times instead (`ncc.tasks.devices.fit`).
 
 Reference: Rasmussen and Williams 2006, chapter 2 (Gaussian processes). Inputs, mixture and calibration are ours.
 """
@@ -79,7 +79,7 @@ class Process(NamedTuple):
 
 
 class ScoreCalibration(NamedTuple):
-    """What scores of kernels that were not trained on turned out to mean.
+    """Measured log ratios by score, for kernels that were not trained on.
 
     Attributes:
         score: (k,) float64, ascending.
@@ -104,7 +104,7 @@ class ScoreCalibration(NamedTuple):
         return cls(score, log_ratio, max(float(ratio[order][min(middle, len(order) - 1)]), 1e-3))
 
     def apply(self, score: Floats) -> Floats:
-        """What is expected of each score, both ends of its 80 % interval, probability above 0: (n, 4) float64."""
+        """Expected log ratio of each score, both ends of its 80% interval, probability above 0: (n, 4) float64."""
         location = self.slope * score
         size = min(len(self.score), max(_MIN_NEIGHBORS, len(self.score) // 5))
         start = np.clip(np.searchsorted(self.score, score) - size // 2, 0, len(self.score) - size)

@@ -85,7 +85,7 @@ def measure_models(
 
 
 def score_controls(launches: Launches, unit: LaunchUnit, seed: int) -> dict[str, dict[str, float]]:
-    """Score controls that know no code: the median time, and extra trees on sizes."""
+    """Score controls that see no code: the median time, and extra trees on sizes."""
     logs = launches.log_times
     sizes = launch_columns(launches, np.nan_to_num(launches.sizes, nan=1.0))[:, :3]
     predicted = {"median": np.zeros_like(logs), "sizes only": np.zeros_like(logs)}

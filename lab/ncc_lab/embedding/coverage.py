@@ -32,7 +32,7 @@ class Miss:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What of some statements a vocabulary covers."""
+    """Coverage of statements by a vocabulary."""
 
     num_words: int
     num_statements: int
@@ -47,12 +47,12 @@ class Coverage:
 
     @property
     def exact_rate(self) -> float:
-        """Fraction of statements that are words as they stand; 1 where there are none."""
+        """Fraction of statements that are words; 1 if there are no statements."""
         return self.by_level["exact"] / self.num_statements if self.num_statements else 1.0
 
     @property
     def backoff_rate(self) -> float:
-        """Fraction of statements that are words or have a generalized form that is; 1 where there are none."""
+        """Fraction of statements that are words or have a generalized form that is; 1 if there are no statements."""
         return 1 - self.num_unknown / self.num_statements if self.num_statements else 1.0
 
     def to_dict(self) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class Projection:
 
     @property
     def title(self) -> str:
-        """One line that says what is to be seen."""
+        """Caption of the picture, in one line."""
         return f"The {len(self.rows):,} most frequent statements, by t-SNE"
 
     @property

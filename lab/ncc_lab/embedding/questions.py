@@ -3,7 +3,7 @@
 Where the original fills templates and drops what its vocabulary lacks, here the words themselves are matched, so that
 every type, flag and index that the vocabulary has is asked about: grids whose rectangles are questions, and inverses.
 
-Reference: Ben-Nun et al. 2018, section 5.1; the kinds are those of the original code, and two of our own.
+Reference: Ben-Nun et al. 2018, section 5.1; the kinds are those of the original code, and two new ones.
 """
 
 import itertools

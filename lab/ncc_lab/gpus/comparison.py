@@ -29,9 +29,9 @@ class Predictions(Rows):
 
     Attributes:
         log_time: (n,) float64 logarithm to base 10 of seconds.
-        probability: (n,) float64 that each is compute-bound, both bounds as common as each other.
-        half_width: (n,) float64 half of the 80 % interval; None of a method that gives none.
-        stated: (n,) float64 probability that the bound is right; None where ``probability`` says.
+        probability: (n,) float64 that each is compute-bound, with equal class priors.
+        half_width: (n,) float64 half of the 80% interval; None if the method gives none.
+        stated: (n,) float64 probability that the bound is right; None if ``probability`` is used.
     """
 
     log_time: Floats
@@ -41,7 +41,7 @@ class Predictions(Rows):
 
     @property
     def sureness(self) -> Floats:
-        """(n,) by which the surest are told."""
+        """(n,) confidence that ranks launches."""
         return np.abs(self.probability - 0.5) if self.stated is None else self.stated
 
 

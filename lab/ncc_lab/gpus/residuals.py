@@ -27,7 +27,7 @@ _CLIP = 4.0
 
 @dataclass(frozen=True, eq=False)
 class KernelCode:
-    """What networks see of a kernel.
+    """Inputs of networks for a kernel.
 
     Attributes:
         words: (m,) int64 rows of the shipped embedding, one for each statement.
@@ -85,10 +85,10 @@ def with_vectors(train: Launches, test: Launches, codes: Codes) -> tuple[Launche
 
 
 def recurrent_residual(train: Launches, test: Launches, codes: Codes, seed: int) -> tuple[Floats, Floats]:
-    """What the LSTM encoder says of launches, from the statements of kernels and the columns that trees see.
+    """Predict launches with the LSTM encoder, from the statements of kernels and the columns that trees read.
 
     Returns:
-        (n,) log seconds over the roofline's, and (n,) log odds of being compute-bound, both bounds as common.
+        (n,) log seconds over the roofline's, and (n,) log odds of being compute-bound, with equal class priors.
     """
     from ncc.learning.encoder.batches import SequenceData, Sequences, network_outputs
     from ncc.learning.encoder.config import EncoderConfig, HeadConfig

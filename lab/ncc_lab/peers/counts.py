@@ -59,10 +59,10 @@ def _features(samples: DeviceMappingSamples, _seed: int) -> Floats:
 
 
 def magni_cascade(hidden: int = 32, max_steps: int = 500) -> Method[CoarseningSamples]:
-    """Return Magni et al.'s model: a small network for each device decides after each doubling whether to go on.
+    """Return Magni et al.'s model: a small network for each device decides after each doubling whether to double again.
 
     Inputs are the seven principal components of the static counts of the kernel as coarsened so far; the answer in
-    training is whether the best factor is larger. The cascade ends at the first no, or where there are no components
+    training is whether the best factor is larger. The cascade ends at the first no, or if there are no components
     because the kernel can't be coarsened further. DeepTune's re-run of this model searches through twelve sizes and
     four numbers of steps inside each fold; with some eighty rows to train on, one hidden layer does as well and costs a
     fiftieth.

@@ -5,7 +5,7 @@ them less to learn from:
 
 - outputs are a softmax, not sigmoids under a cross-entropy that expects probabilities that add up to 1;
 - transfer and work-group size are standardized on the training rows; the programs feed them raw to a batch
-  normalization, which does the same but for its lag;
+  normalization, which does the same except for its lag;
 - padding is not read; the programs read it as words before the first;
 - the learning rate is higher, warmed up and decays to 0, or 50 epochs would not do to learn the training rows;
 - rows whose kernels read the same are next to each other in batches, so that most of the 247 distinct sequences run
@@ -93,7 +93,7 @@ class RecurrentTraining:
 
 
 class _WithCodeOutput(EncoderNetwork):
-    """A network that has as many outputs again, which know the words alone."""
+    """A network that has as many outputs again, which depend on the words alone."""
 
     def __init__(self, vectors: Floats32, num_outputs: int, encoder: EncoderConfig, *more: Any) -> None:
         super().__init__(vectors, num_outputs, encoder, *more)
@@ -116,7 +116,7 @@ class Recurrent(Generic[S]):
         inputs: From a table and training rows to numbers beside the words, (n, k).
         labels: From a table to the classes, (n,) int64; those of hidden rows do not matter.
         initialize: Sets a new network's first weights.
-        code_outputs: Whether outputs that know the words alone are trained as well.
+        code_outputs: Whether outputs that depend on the words alone are trained as well.
     """
 
     training: RecurrentTraining
@@ -274,7 +274,7 @@ def deeptune(training: RecurrentTraining | None = None) -> Method[DeviceMappingS
 def inst2vec_training() -> RecurrentTraining:
     """Return the published size and epochs, over the last 128 statements (published: all, up to 1,505).
 
-    55 % of the rows have no more, and 512 gained nothing where they were tried, on two published folds. Batches are of
+    55% of the rows have no more, and 512 gained nothing where they were tried, on two published folds. Batches are of
     32 rows (published: 64), which is more steps an epoch at no cost.
     """
     loop = TrainingConfig(epochs=50, batch_size=32, learning_rate=2e-3, weight_decay=0.0)
@@ -324,7 +324,7 @@ def read_statements(samples: DeviceMappingSamples, embedding: Embedding, folder:
 
 @dataclass(frozen=True, eq=False)
 class LanguageModel:
-    """What transfers from one task to another: the tokens, their vectors and the LSTM layers."""
+    """The parts that transfer from one task to another: the tokens, their vectors and the LSTM layers."""
 
     tokens: tuple[str, ...]
     tensors: dict[str, Floats32]

@@ -1,1 +1,1 @@
-"""Classification of labelled programs."""
+"""Classification of labeled programs."""

@@ -1,4 +1,4 @@
-"""Classification of labelled programs: splits, figures, controls, the paper's head, ours and its ablations."""
+"""Classification of labeled programs: splits, figures, controls, the paper's head, ours and its ablations."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,11 +40,11 @@ FIGURES: dict[str, Figure] = {
 
 
 def classification(samples: ProgramSamples, per_class: Sequence[int] = ()) -> Task[ProgramSamples]:
-    """Return labelled programs as a task; they are split once, so a run's seed is the method's alone.
+    """Return labeled programs as a task; they are split once, so a run's seed is the method's alone.
 
     Args:
         samples: The programs.
-        per_class: Protocols "grouped/10" and so on train on at most so many programs of each class.
+        per_class: Protocols "grouped/10" and so on train on at most that many programs of each class.
     """
 
     @remember
@@ -93,7 +93,7 @@ def class_terms(label: Ints, probability: Floats) -> dict[str, NDArray[Any]]:
 
 
 def first_of_each(label: Ints, rows: Ints, per_class: int) -> Ints:
-    """Return at most so many rows of each class, drawn; a larger number takes those of a smaller one and more."""
+    """Draw at most `per_class` rows of each class; a larger number adds rows to those of a smaller one."""
     drawn = rows[np.random.default_rng(SEED).permutation(len(rows))]
     parts = [drawn[label[drawn] == number][:per_class] for number in range(int(label.max()) + 1)]
     return np.sort(np.concatenate(parts))
@@ -158,7 +158,7 @@ def statement_counts(table: ProgramTable, numbers: NDArray[np.integer] | None = 
 
 
 def paper_training() -> "NetworkTraining":
-    """Return the paper's head: two LSTM layers over the embedding's vectors, kept as they are, and their last state.
+    """Return the paper's head: two LSTM layers over the embedding's frozen vectors, and their last state.
 
     Chrono initialization over 200 steps, or the last state knows little but a program's end for many epochs.
 

@@ -1,6 +1,6 @@
-"""Ncc's classifiers as methods, and linear models on what learned nothing from the labels: vectors and patterns.
+"""Ncc's classifiers as methods, and linear models on vectors and patterns that no label has changed.
 
-With few labels a class, the latter say what vectors are worth to those who take them as they are.
+With few labels per class, the latter show what unchanged vectors are worth.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +91,7 @@ def ngrams(embedding: Embedding, buckets: int = BUCKETS, penalty: float = 1.0) -
 
 
 def summed(name: str, parts: Mapping[Scorer, float]) -> Scorer:
-    """Return the weighted sum of scorers that are trained one after the other."""
+    """Return the weighted sum of scorers that are trained in sequence."""
 
     def fit(samples: ProgramSamples, train: Ints, rng: np.random.Generator) -> Scores:
         fitted = [(part.fit(samples, train, rng), weight) for part, weight in parts.items()]

@@ -35,7 +35,7 @@ def compare_functions(
     jobs: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Score ways to make vectors, by projects and their files; -O0 and further compilers ask, -O2 answers."""
+    """Score kinds of vectors by project; queries are from -O0 and other compilers, the pool is from -O2."""
     pool_build = Build()
     queries = [Build(level="-O0"), *(Build(clang=path) for path in clangs)]
     tasks = [
@@ -142,7 +142,7 @@ def _task(protocol: str, counts: Mapping[str, Floats], failures: Mapping[str, st
 
 
 def _project_row(pool: Pool, vectors: Matrix, *, internal: bool) -> Floats | None:
-    """Return queries, functions of the pool, and means for each of `SIZES`; None where nobody can be mistaken."""
+    """Return queries, functions of the pool, and means for each of `SIZES`; None if no mistake is possible."""
     candidates = np.flatnonzero(pool.internal) if internal else np.arange(pool.num_candidates)
     position = np.full(pool.num_candidates, -1)
     position[candidates] = np.arange(len(candidates))

@@ -27,7 +27,7 @@ _MAX_LENGTH = 1024
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is compared: programs, or functions."""
+    """Unit of comparison: programs, or functions."""
 
     table: ProgramTable
     ir: Callable[[int], tuple[bytes, str | None]]
@@ -95,7 +95,7 @@ def all_representations(embedding: Embedding, seed: int = 204) -> tuple[Represen
 
 
 def _weight_by_rarity(counts: Any) -> Any:
-    """Return 1 + log count, by how few have it."""
+    """Return TF-IDF weights: 1 + log count, times the inverse document frequency."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts)

@@ -23,7 +23,7 @@ _TIE = 1e-6
 
 
 def map_at_r(vectors: Matrix, labels: NDArray[Any], *, block_bytes: int = _BLOCK_BYTES) -> float:
-    """Return the mean average precision at R: every row queries all others, by cosine; R is its class's size less 1.
+    """Return the mean average precision at R: every row queries all others, by cosine; R is its class's size minus 1.
 
     A row of zeros among the vectors, (n, dim), stands for what has no vector: as a query it scores 0, and it is never
     found. Classes of one are only there to be found by mistake.
@@ -69,7 +69,7 @@ def average_precisions(vectors: Matrix, labels: NDArray[Any], *, block_bytes: in
 
 
 def unit_rows(vectors: Matrix) -> tuple[Matrix, Bools]:
-    """Rows of length 1, float32, those of zeros left as they are, and which are not of zeros."""
+    """Rows scaled to length 1, float32, with zero rows unchanged, and a mask of the other rows."""
     if issparse(vectors):
         rows = csr_matrix(vectors, dtype=np.float32, copy=True)
         norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1))).ravel()
@@ -106,7 +106,7 @@ def pool_scores(pool: Matrix, queries: Matrix, answer: Ints, sizes: tuple[int | 
     """Return how well queries, (m, dim), find their one answer among a pool, (n, dim), and smaller ones drawn from it.
 
     Figures are expectations, exact over all draws of the other candidates and over the order of ties: recall at 1 and
-    reciprocal rank, (m, sizes, 2); NaN where the pool is smaller than a size, None standing for all of it. A query of
+    reciprocal rank, (m, sizes, 2); NaN if the pool is smaller than a size; None is the whole pool. A query of
     zeros finds nothing.
     """
     pool, here = unit_rows(pool)

@@ -57,7 +57,7 @@ class Functions:
 
     Attributes:
         file: Where the module comes from.
-        names: Of the n functions, as their author has them.
+        names: Names of the n functions in the source.
         internal: (n,) bool, whether no other module can call it.
         table: Their statements.
     """

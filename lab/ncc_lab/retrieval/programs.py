@@ -95,7 +95,7 @@ def at_all_levels(
 
 
 def _placed(vectors: Matrix, rows: Ints, num: int) -> Matrix:
-    """Vectors in their places among so many rows; the others are zeros."""
+    """Insert vectors into `num` rows; the others are zeros."""
     from scipy.sparse import csr_matrix
 
     spread = csr_matrix((np.ones(len(rows), np.float32), (rows, np.arange(len(rows)))), shape=(num, len(rows)))

@@ -28,7 +28,7 @@ Names = Annotated["tuple[str, ...]", Words("NAMES", parse=_parts)]
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What is varied in a sweep; runs of one setting differ in their seed alone."""
+    """Parameters that a sweep varies; runs of one setting differ only in their seed."""
 
     world: int
     threads: int
@@ -40,7 +40,7 @@ class Setting:
     per_class: int | None
 
     def training(self, seed: int) -> "NetworkTraining":
-        """Return how the network is trained: as by ``ncc train classify``, but for what the setting says."""
+        """Return the network's training: as in ``ncc train classify``, except for this setting's values."""
         from ncc.learning.encoder.config import program_encoder
         from ncc.tasks.classification.config import NetworkTraining
 
@@ -57,7 +57,7 @@ class Setting:
 
     @property
     def way(self) -> str:
-        """How the work is shared, in a few words."""
+        """How the work is shared, as text."""
         if self.world == 1:
             return "one process" if self.threads == 1 else f"one process, {self.threads} threads"
         return self.strategy if self.compression == "none" else f"{self.strategy}, {self.compression}"
@@ -79,7 +79,7 @@ class PlannedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepConfig:
-    """What a sweep runs.
+    """Settings of a sweep.
 
     Attributes:
         world: Numbers of ranks, including 1, such as '1,2,4'.
@@ -89,7 +89,7 @@ class SweepConfig:
         hidden: Units in each direction of the LSTM: the sizes of the model.
         epochs: Passes over the programs.
         per_class: Training programs per class.
-        threads: Threads to try for one rank; several ranks have one each.
+        threads: Threads to try for one rank; several ranks have one thread per rank.
         target: Also report the time to this accuracy on validation programs.
         repeats: Runs of each setting, with successive seeds from --seed.
         device: Device to train on, cpu or cuda; each rank uses its own GPU.

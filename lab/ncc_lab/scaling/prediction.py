@@ -32,7 +32,7 @@ _NUM_RESAMPLES = 200
 
 
 class Link(NamedTuple):
-    """What ranks are joined by: latency of a message, and bytes from each rank to the next, both ways at once."""
+    """A network between ranks: latency of a message, and bandwidth from each rank to the next, in both directions."""
 
     latency_s: float
     bytes_per_s: float
@@ -43,7 +43,7 @@ LINKS = {
     "infiniband": Link(1e-5, 4.5e10),
     "ethernet": Link(5e-5, 2.8e9),
 }
-"""Assumed, not measured: NVLink 4 at 80 % of its 450 GB/s, InfiniBand NDR and 25-gigabit Ethernet at 90 % of theirs."""
+"""Assumed, not measured: NVLink 4 at 80% of its 450 GB/s, InfiniBand NDR and 25-gigabit Ethernet at 90% of theirs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,5 +162,5 @@ def _text(link: str, errors: dict[str, float]) -> list[str]:
     return [
         f"prediction over {link}: a model of a step, fitted to {len(errors)} settings; of one that it did not see the "
         f"step time is {middle:.0%} off (median), at most {most:+.0%}, of {worst}",
-        "training alone, in programs a second; 80 % intervals; the link's speed is assumed, not measured",
+        "training alone, in programs a second; 80% intervals; the link's speed is assumed, not measured",
     ]

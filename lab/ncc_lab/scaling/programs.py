@@ -20,7 +20,7 @@ from ncc_lab.programs.classify import first_of_each
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramSource:
-    """Labelled programs, as a run of its own process finds them again."""
+    """Labeled programs, in a form that the processes of a run can read again."""
 
     folder: str
     levels: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A run in processes of its own: what they are given, what they measure, and how they are started and ended."""
+"""A run in separate processes: their inputs, their measurements, and how they are started and ended."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ _GRACE_S = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class RunOrder:
-    """What the processes of a run are given."""
+    """Inputs of the processes of a run."""
 
     run: PlannedRun
     source: ProgramSource
@@ -69,7 +69,7 @@ class EpochEnd:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What a run that went well measured."""
+    """Measurements of a successful run."""
 
     phases: dict[str, float]
     epochs: tuple[EpochEnd, ...]
@@ -158,7 +158,7 @@ def start_run(
     timeout_s: float = 3600.0,
     command: Callable[[Path, int], list[str]] = worker_command,
 ) -> RunResult:
-    """Run a training in processes of its own; a failure is a result as well."""
+    """Run a training in separate processes; a failure is a result, too."""
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     with TemporaryDirectory() as folder:
         launched = time.time()

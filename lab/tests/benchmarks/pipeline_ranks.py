@@ -53,7 +53,7 @@ class Programs:
 
 
 def network(dropout: float = 0.0, seed: int = 0) -> EncoderNetwork:
-    """Of two layers."""
+    """A network of two layers."""
     torch.manual_seed(seed)
     vectors = np.random.default_rng(seed).normal(size=(WORDS, DIM)).astype(np.float32)
     encoder = replace(program_encoder(HIDDEN, 2, BUCKETS), dropout=dropout, last_dropout=dropout, word_dropout=dropout)

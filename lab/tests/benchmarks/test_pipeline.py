@@ -21,13 +21,13 @@ UNDETERMINED = "encoder.query.bias"
 
 @pytest.fixture(scope="module")
 def two(run_ranks, tmp_path_factory) -> list[dict]:
-    """What each of two ranks came to."""
+    """Result of each of two ranks."""
     return run_ranks(SCRIPT, 2, tmp_path_factory.mktemp("two"))
 
 
 @pytest.fixture(scope="module")
 def alone() -> dict:
-    """What one process comes to."""
+    """Result of one process."""
     model = RANKS["network"]()
     losses = train(model, RANKS["Programs"](), nn.functional.cross_entropy, TrainingConfig(**RANKS["OPTIONS"]))
     return {"model": model.state_dict(), "losses": losses}

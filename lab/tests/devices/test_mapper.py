@@ -70,7 +70,7 @@ def ask(
 
 
 def equal_to(expected: np.ndarray) -> Any:
-    """The same but for the last bits, which some BLAS makes depend on where arrays lie in memory."""
+    """Equal up to the last bits, which some BLAS makes depend on where arrays lie in memory."""
     return pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 

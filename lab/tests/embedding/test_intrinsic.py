@@ -39,7 +39,7 @@ def embedding_of(vectors: np.ndarray, words: list[str]) -> Embedding:
 
 @pytest.fixture
 def composed() -> Embedding:
-    """A statement is its opcode plus its type, in directions of their own; fillers are elsewhere."""
+    """A statement is its opcode plus its type, in separate directions; fillers are elsewhere."""
     parts = np.eye(len(OPCODES) + len(TYPES) + len(FILLERS), dtype=np.float32)
     of_opcode, of_type, of_filler = np.split(parts, [len(OPCODES), len(OPCODES) + len(TYPES)])
     words = [opcode + type_ for opcode, type_ in itertools.product(of_opcode, of_type)]

@@ -1,4 +1,4 @@
-"""Classifiers compared on a small set and at levels that they have not seen: scores, curves, what is told apart."""
+"""Classifiers compared on a small set and at levels that they have not seen: scores, curves, confusions."""
 
 import json
 from dataclasses import replace

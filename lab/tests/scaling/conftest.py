@@ -21,7 +21,7 @@ def plain() -> Setting:
 
 @pytest.fixture(scope="session")
 def result():
-    """Makes the result of a run: so many seconds of steps and 10 s beside, 1 s a phase; None for one that failed."""
+    """Makes the result of a run: `steps_s` for steps and 10 s beside, 1 s a phase; None for one that failed."""
 
     def make(setting: Setting, steps_s: float | None, repeat: int = 0, **changes) -> RunResult:
         run = PlannedRun(setting=setting, repeat=repeat, seed=204 + repeat)

@@ -118,7 +118,7 @@ def _step(world: int, batch: int, hidden: int) -> Step:
 
 @pytest.fixture
 def results(plain, result):
-    """Runs that took what the model says, but for some noise."""
+    """Runs that took as long as the model says, plus some noise."""
 
     def make(noise: float = 0.0, worlds=(1, 2, 4)):
         rng, found = np.random.default_rng(0), []

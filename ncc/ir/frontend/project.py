@@ -1,6 +1,6 @@
 """Hints in a project's files: flags in its ``compile_commands.json``, and folders of headers that no search path names.
 
-Where headers are is written in build files, which nobody has run. So what a compiler does not find is looked for among
+Build files, which are not run, say where headers are. So a header that a compiler does not find is searched among
 the project's own files, and the nearest one of that name is taken.
 """
 

@@ -205,10 +205,7 @@ class Module:
         return self.texts[self.text_id[statement]]
 
     def statement_source(self, statement: int) -> str:
-        """Return the text of a statement: the line that it starts on, or all lines of a switch.
-
-        Of a ``define``, what follows that word.
-        """
+        """Return a statement's text: its first line, all lines of a switch, or the text after the word ``define``."""
         return self._line_at(int(self.statement_offset[statement]))
 
     def metadata_source(self, number: int) -> str:

@@ -1,6 +1,6 @@
 """Values of expressions in host code, from constants, macros, assignments and calls in its text.
 
-``argv`` takes the program's arguments where they are given. What a value rests on is recorded by file and line; steps,
+``argv`` takes the program's arguments if they are given. What a value rests on is recorded by file and line; steps,
 depth, bits and seconds are bounded.
 """
 

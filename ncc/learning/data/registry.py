@@ -122,10 +122,7 @@ def fetch(name: str, folder: Folder = None) -> tuple[Path, ...]:
 
 
 def extracted(name: str, filename: str, folder: Folder = None) -> Path:
-    """Return a folder with the content of a dataset's archive, extracted once into the cache.
-
-    The folder is named by the archive's checksum, so another archive gets another folder.
-    """
+    """Return a folder with the content of a dataset's archive, extracted once per checksum into the cache."""
     archive = locate(name, filename, folder)
     return extract_archive(archive, cache_folder() / "extracted" / name / _sha256(archive)[:32])
 

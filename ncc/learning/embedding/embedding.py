@@ -91,7 +91,7 @@ class Embedding(Shareable):
         vocabulary: The words.
         vectors: (num_words, dim) float32 rows of length 1; or float16, as files have them, which are scaled to that
             length when they are first asked for.
-        abstraction: Rules for abstracting statements before lookup; default: as ncc does.
+        abstraction: Rules for abstracting statements before lookup; default: ncc's rules.
         card: Model card: corpus, command, configuration and scores.
 
     Raises:

@@ -164,7 +164,7 @@ class SequenceData:
     def _cut_by_words(self, batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """The same number of batches with similar numbers of words, each from one bucket of lengths, reshuffled.
 
-        Buckets of less than a batch join the next longer one; a batch has two samples at least.
+        Buckets of less than a batch join the next longer one; a batch has at least two samples.
         """
         lengths = self._sequences.lengths[self._drawn]
         bucket = np.ceil(np.log(lengths) / math.log(_BUCKET_RATIO))[self._owner]

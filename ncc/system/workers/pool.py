@@ -196,7 +196,7 @@ class Pool(AbstractContextManager["Pool"]):
                     progress(f"{done} of {len(batches)} batches")
 
     def _run(self, batch: Batch) -> None:
-        """Run a batch until it ends; the first item that was not answered is to blame if it fails alone or again."""
+        """Run a batch until it ends; the first item without an answer is the cause if it fails alone or again."""
         failed: dict[int, str] = {}
         suspects: set[int] = set()
         seconds = self._seconds + batch.seconds

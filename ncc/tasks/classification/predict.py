@@ -40,7 +40,7 @@ class ClassPrediction(Summarized):
             headers, or "patched" further; "IR" for IR.
         levels: Optimization levels that were read; none for IR.
         num_statements: Statements that were read, at all levels.
-        unknown_rate: Fraction of them that backed off in the embedding.
+        unknown_rate: Fraction of these statements that backed off in the embedding.
     """
 
     classes: tuple[ClassProbability, ...]

@@ -23,7 +23,7 @@ class CoarseningPrediction(Summarized):
         factor: Work-items to merge into one, for the highest expected speedup; 1 means not to coarsen.
         speedup: Expected speedup over no coarsening at that factor.
         interval: (low, high), which contained the measured speedup in 80% of cases on held-out kernels if the answer
-            was to coarsen; (1, 1) if it is not to.
+            was to coarsen; (1, 1) if ``factor`` is 1.
         speedups: Factor → expected speedup, ascending.
         features_used: Features that the answer depends on, by name: ``divergent_share``, the fraction of statements
             that only some work-items execute. Empty if the whole kernel was read.

@@ -48,33 +48,33 @@ Ranges = tuple[tuple[str, float, float], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class DevicePrediction(Summarized):
-    """Which device should run a kernel faster, and by how much.
+    """Prediction of the faster device for a kernel, and of both times.
 
     Attributes:
         kernel: The kernel's name.
-        device: "CPU" or "GPU", whichever is the more probable; see ``verdict`` for whether that is worth acting on.
+        device: "CPU" or "GPU", whichever is more probable; see ``verdict`` for whether to act on it.
         confidence: Probability that this device is the faster one, 0.5 to 1.
         speedup_gpu_over_cpu: Expected CPU time / GPU time; above 1 the GPU is faster.
         interval: (low, high) of that speedup; meant to hold the true one for 80% of kernels.
         platform: "amd", "nvidia", or the name of a custom head: the measurements behind the answer.
-        transfer_bytes, wgsize, global_size: As given. Without bytes and work-items the answer covers the sizes from
-            1 KiB to 4 GiB: ``crossovers`` says where it changes, the rest is of a size amid those of training.
+        transfer_bytes: Bytes moved, if given. Without bytes and work-items the answer covers sizes from 1 KiB to
+            4 GiB: ``crossovers`` lists where it changes; other fields are for a size in the middle of training.
+        wgsize, global_size: Work-items per work-group, and of the launch, if given.
         times_ms: Device → expected time in ms and both ends of its 80% interval; None if no size is given.
         familiar: Whether the kernel is like those that the head was trained on; if not, measure it.
-        distance: From the nearest of them, about the factor in log units by which what they do differs.
-        nearest: Names of the nearest of them.
-        assumptions: About the launch: ``transfer_bytes`` or ``global_size``, of which one follows from the
-            other, and ``integer_arguments``, the value of each of them.
+        distance: Distance to the nearest of those kernels: about the log of the factor by which their work differs.
+        nearest: Names of the nearest of those kernels.
+        assumptions: Derived sizes: ``transfer_bytes`` or ``global_size``, and ``integer_arguments``, the value of all.
         decided_ranges: (device, from, to) of bytes moved in which the whole interval is on one side of 1, if no size is
             given.
         crossovers: Bytes moved at which the expected speedup passes 1, if no size is given.
         devices: The two that are compared: the first of the head's, and the fastest of the others.
-        machines: Device → the processor that it stands for, if its name doesn't say it.
+        machines: Device → the processor's name, if the device's name isn't one.
         host: Values read from host code, each with file and line.
         reasons: Facts that decide, such as a copy over the bus that takes longer than the CPU's whole time.
         warnings: Why the interval is wide.
         num_statements: Statements of the kernel and of its callees.
-        unknown_rate: Share of them that backed off.
+        unknown_rate: Fraction of these statements that backed off in the embedding.
     """
 
     kernel: str = ""
@@ -393,6 +393,6 @@ def _draw_curve(curve: DeviceCurve) -> dict[str, Any]:
 
 
 def _powers(base: float, low: float, high: float) -> list[float]:
-    """Powers of a base between two numbers, evenly spaced and about eight at most."""
+    """Powers of a base between two numbers, evenly spaced, and at most about eight."""
     first, last = math.ceil(math.log(low, base) - 1e-9), math.floor(math.log(high, base) + 1e-9)
     return [base**power for power in range(first, last + 1, max(1, -(-(last - first + 1) // _MAX_TICKS)))]

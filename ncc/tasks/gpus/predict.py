@@ -45,7 +45,7 @@ class GpuPrediction(Summarized):
             the time.
         bound_probability: Its probability with the priors of training (a quarter of launches are bound by "compute"),
             so it may be below 0.5 for "compute"; 1 if the bound is certain.
-        compute_probability: Probability of "compute", likewise.
+        compute_probability: Probability of "compute", with the same priors.
         traffic_bytes: Bytes that move between the card and its memory.
         flops: Floating-point operations of all threads, an FMA as two.
         familiar: Whether the launch resembles those of training.
