@@ -2,7 +2,7 @@
 
     python benchmarks/graph_edges.py
 
-Over the IR of LLVM 5 of the 669 kernels that was published with inst2vec (the data set ``legacy_ir``). The published
+Over the published LLVM 5 IR of 669 kernels (the data set ``legacy_ir``). The published
 code's totals were counted once, by running it on the same files.
 """
 

@@ -18,7 +18,7 @@ PATTERNS = {
     r"(?:that|those) which": "what, or a noun",
     r"for want of": "without; out of (memory)",
     r"(?:is|are|was|were) (?:told|untold|foretold)": "gets, is passed, predicted",
-    r"(?:is|are|was|were) (?:not )?taken (?:to be|for)": "is assumed, counts as",
+    r"(?:is|are|was|were) (?:not )?taken (?:to (?:be|have|hold|run)|for)": "is assumed, counts as",
     r"as (?:it is|they are)(?= *[.,;:])": "unchanged",
     r"(?:has|have|had) a say|speaks? for": "counts, favors",
     r"stands? for (?:them|all)": "represents, allows",
@@ -32,7 +32,7 @@ PATTERNS = {
     r"beyond (?:all )?measure": "out of range",
     r"anew": "again",
     r"(?:go|goes|went) on with|to go on": "resume, continue",
-    r"give (?:the command|it) again|after a stop": "run again to resume",
+    r"give (?:the command|it) again|is given again|after a stop": "run again to resume",
     r"(?:is|are|was|were) left out": "is skipped, is omitted",
     r"but for (?!all|each|every|one|two)": "except",
     r"whoever (?!wrote)|whosoever": "the noun",
@@ -49,8 +49,8 @@ PATTERNS = {
     r"\d+ %": "80%",
     r"\w+\((?:s|es)\)(?= )": "a real plural",
     r"(?:row|number|vector|line) a (?:row|node|vector|statement|launch|function)": "one row per vector",
-    r"(?:un)?(?:colour|neighbour|favour|behaviour|centre[ds]?\b|learnt|whilst|optimis[ei]|normalis[ei]|generalis[ei]|labelled"
-    r"|summaris[ei]|recognis[ei]|licence)\w*": "American spelling",
+    r"(?:un)?(?:colour|neighbour|favour|behaviour|centre[ds]?\b|learnt|whilst|optimis[aei]|normalis[aei]|generalis[aei]"
+    r"|summaris[aei]|recognis[aei]|labelled|licence|judgement|grey\b)\w*": "American spelling",
 }
 """Constructions of no native engineer, as in a text with single spaces, each from the start of a word."""
 AT_START = {

@@ -64,7 +64,7 @@ class CorpusReport(Summarized):
         """Return the sums, and the numbers of each source."""
         columns = self.files, self.lines, self.statements
         rows = [(source, *(f"{column[source]:,}" for column in columns)) for source in self.files]
-        pairs = [f"{count:,} pairs within {width} hop(s)" for width, count in self.pairs.items()]
+        pairs = [f"{count:,} pairs at context width {width}" for width, count in self.pairs.items()]
         return Summary(
             verdict=f"{sum(self.files.values()):,} files",
             interval=f"{sum(self.statements.values()):,} statements",

@@ -54,7 +54,7 @@ class CorpusCounts(CountsCard):
     matrix: "csr_array"  # (num_texts, num_texts) int64 occurrences of a statement in the context of another
 
     def __repr__(self) -> str:
-        counted = f"{len(self.texts)} statements, {self.matrix.nnz} pairs within {self.context_width} hop(s)"
+        counted = f"{len(self.texts)} statements, {self.matrix.nnz} pairs at context width {self.context_width}"
         return f"CorpusCounts({counted}, from {self.num_files} files)"
 
     @property
