@@ -26,7 +26,8 @@ def _run(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[list
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(folder / name))
     monkeypatch.delenv("MPLBACKEND", raising=False)  # the notebook's own, or no picture ends up in it
-    (folder / "benchmarks").symlink_to(ROOT / "benchmarks")
+    for name in ("benchmarks", "datasets"):
+        (folder / name).symlink_to(ROOT / name)
     (folder / "notebooks").mkdir()
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(folder / "notebooks")}}
@@ -48,6 +49,8 @@ def test_notebook_is_kept_without_outputs(path: Path):
     assert cells
     assert [cell.outputs for cell in cells] == [[]] * len(cells)
     assert {cell.execution_count for cell in cells} == {None}
+    is_folded = cells[0].metadata.get("jupyter", {}).get("source_hidden", False)
+    assert is_folded or cells[0].source.count("\n") < 12, "no picture on the first screen"
 
 
 @pytest.mark.parametrize(
