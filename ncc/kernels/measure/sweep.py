@@ -1,5 +1,6 @@
 """``ncc measure``, and the sweep that ``ncc calibrate`` shares: launches of kernels on devices, resumable."""
 
+import logging
 import math
 import os
 import time
@@ -18,6 +19,8 @@ from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.text import parse_items
 from ncc.system.files.writing import folder_lock
 from ncc.system.workers.pool import Pool
+
+logger = logging.getLogger(__name__)
 
 Report = Callable[[str], None]
 
@@ -51,10 +54,17 @@ class Sweep:
     ) -> None:
         self.devices, self.path, self._time, self._timeout_s = devices, path, measurement_time, timeout_s
         found, self.failed = find_kernels([str(kernel) for kernel in kernels or [SHIPPED_KERNELS]])
+        shipped = SHIPPED_KERNELS.resolve()
+        self._all_shipped = all(Path(kernel.file).resolve().is_relative_to(shipped) for kernel in found)
         turns, order = Counter[str](), list[tuple[int, KernelSource]]()
-        for kernel in found:
+        first: dict[tuple[str, str], KernelSource] = {}
+        for kernel in (replace(kernel, file=os.path.relpath(kernel.file, path.parent)) for kernel in found):
+            twin = first.setdefault((kernel.source_id, kernel.name), kernel)
+            if twin is not kernel:
+                self.failed[_name(kernel)] = f"kernel {kernel.name}: has the source of {twin.file}, which is measured"
+                continue
             turns[kernel.family] += 1
-            order.append((turns[kernel.family], replace(kernel, file=os.path.relpath(kernel.file, path.parent))))
+            order.append((turns[kernel.family], kernel))
         self.kernels = [kernel for _, kernel in sorted(order, key=lambda pair: pair[0])]
         self._ids = {(kernel.file, kernel.name): kernel.source_id for kernel in self.kernels}
         self.rows = self._load_rows()
@@ -87,6 +97,11 @@ class Sweep:
             reason = next(iter(self.failed.values()))
             raise InputError(
                 f"no work-group of {list(wgsizes)} fits into any of {list(sizes)} work-items, for any kernel: {reason}"
+            )
+        if not self._all_shipped:
+            logger.warning(
+                "ncc: the OpenCL driver compiles and runs these kernels with all your rights: "
+                "measure only kernels that you trust"
             )
         try:
             for number, (kernel, of_kernel) in enumerate(zip(self.kernels, groups, strict=True), 1):

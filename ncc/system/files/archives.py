@@ -77,7 +77,7 @@ def list_members(file: BinaryIO, name: str) -> Members:
 def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield the members, without tables of symbols and of long names."""
     end = file.seek(0, os.SEEK_END)
-    offset, long_names, number = len(_MAGIC), b"", 0
+    offset, long_names, number, name_bytes = len(_MAGIC), b"", 0, 0
     while offset < end:
         if (number := number + 1) > _MAX_MEMBERS:
             raise InputError(f"{name}: an archive of more than {_MAX_MEMBERS:,} files")
@@ -94,5 +94,7 @@ def _entries(file: BinaryIO, name: str) -> Iterator[tuple[str, tuple[int, int]]]
             if raw.startswith(b"/") and raw[1:].isdigit():
                 position = int(raw[1:])
                 raw = long_names[position : position + _MAX_NAME_BYTES].partition(b"\n")[0]
+            if (name_bytes := name_bytes + len(raw)) > end:  # of headers that share a long name
+                raise InputError(f"{name}: a damaged archive: its names have more bytes than the file, {end:,}")
             yield raw.removesuffix(b"/").decode("utf-8", "backslashreplace"), (start, size)
         offset = start + size + size % 2

@@ -74,7 +74,7 @@ def open_input(path: str | os.PathLike[str], folder: str | os.PathLike[str] | No
 
 def refuse_link_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Path:
     """Return the real path of a file relative to its folder; raise `InputError` if it is outside."""
-    real, real_folder = Path(path).resolve(), Path(folder).resolve()
+    real, real_folder = (Path(os.path.realpath(each)) for each in (path, folder))  # each may be a link to itself
     if not real.is_relative_to(real_folder):
         raise InputError(f"{path}: is a link out of {folder}, to {real}; pass that file itself to read it")
     return real.relative_to(real_folder)

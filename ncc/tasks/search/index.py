@@ -343,7 +343,7 @@ def load_index(folder: str | os.PathLike[str]) -> Index:
 
 def source_path(path: str, source: str) -> Path:
     """Return the path of the source that debug information names, or that of the file itself."""
-    return (Path(path).parent / source if source else Path(path)).resolve()
+    return Path(os.path.realpath(Path(path).parent / source if source else path))  # which may be a link to itself
 
 
 def read_source(path: str, source: str, folder: str | None) -> bytes:
@@ -353,9 +353,9 @@ def read_source(path: str, source: str, folder: str | None) -> bytes:
         NccError: It can't be read, is no regular file, or lies elsewhere.
     """
     named = source_path(path, source)
-    if named == Path(path).resolve():
+    if named == source_path(path, ""):
         return read_input(InputFile(path, folder), is_regular=True)
-    if folder is None or not named.is_relative_to(Path(folder).resolve()):
+    if folder is None or not named.is_relative_to(source_path(folder, "")):
         raise NccError(f"{source}: not in the index")
     return read_input(InputFile(str(named), folder), is_regular=True)
 

@@ -29,6 +29,8 @@ _ENDS = 1 << 20
 _NAMES = _FUNCTIONS_FILE, _TEXT_FILE, _VECTORS_FILE, _FILES_FILE = (
     "functions-{}.rows", "text-{}.utf8", "vectors-{}.f16", "files-{}.json",
 )  # fmt: skip
+_MAX_DIM = 1 << 12
+"""Of vectors that `ncc explore` projects: half a minute and 600 MB; twice as many take four minutes."""
 _MAX_PRODUCTS = 1 << 26
 """Products in memory at a time: 256 MiB."""
 _TILE = 1 << 10
@@ -155,7 +157,7 @@ class Store:
         except (ValueError, ValidationError) as error:
             raise AssetError(f"{folder / 'index.json'}: is damaged ({error})") from error
         names = {name.format(card.generation) for name in _NAMES}
-        if card.dim < 1 or card.num_functions < 0 or card.files.keys() != names:
+        if not 0 < card.dim <= _MAX_DIM or card.num_functions < 1 or card.files.keys() != names:
             raise AssetError(f"{folder / 'index.json'}: is damaged")
         for name, (size, ends) in card.files.items():
             path = folder / name

@@ -167,6 +167,7 @@ def test_what_is_read_of_an_archive_grows_with_its_members(tmp_path):
         (b"!<arch>\nabc", ["damaged archive", "byte 8 of 11"]),
         (b"!<arch>\n%-48s%-10d`\n" % (b"a.o/", 7), ["damaged archive"]),
         (b"!<arch>\n%-48s%-10s`\n" % (b"a.o/", b"-7"), ["damaged archive"]),
+        (b"!<arch>\n%-48s%-10d`\n%b" % (b"//", 4096, b"a" * 4096) + 99 * (b"%-48s0         `\n" % b"/0"), ["names"]),
     ],
 )
 def test_what_is_wrong_with_an_archive_is_told(tmp_path, data, nouns):

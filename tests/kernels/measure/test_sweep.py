@@ -200,10 +200,16 @@ def test_a_table_of_another_kind_is_refused(pocl, tmp_path):
         _measure(["good"], tmp_path / "t.csv", pocl)
 
 
-def test_the_command(pocl, tmp_path):
+def test_the_command(pocl, tmp_path, caplog):
     shutil.copy(KERNELS / "good.cl", tmp_path)
     words = ["measure", tmp_path, "-o", tmp_path / "t.parquet", "--sizes", "1K", "--wgsize", "64"]
     assert run_here(*words, "--json").row["num_rows"] == 2
+    assert "with all your rights: measure only kernels that you trust" in caplog.text
+
+
+def test_nothing_is_said_of_the_rights_of_kernels_that_ship(pocl, tmp_path, caplog):
+    _measure([SHIPPED_KERNELS / "copies.cl"], tmp_path / "t.parquet", pocl[1:], sizes=(1024,))
+    assert not caplog.text
 
 
 def test_a_fill_is_measured_with_a_warning(pocl, tmp_path):
@@ -214,13 +220,14 @@ def test_a_fill_is_measured_with_a_warning(pocl, tmp_path):
 
 
 def test_kernels_of_one_name_are_measured_each(pocl, tmp_path):
-    for name, factor in (("a", 2), ("b", 3), ("c", 0)):
+    for name, factor in (("a", 2), ("b", 3), ("c", 0), ("d", 3)):
         body = f"a[i] = a[i] * {factor}.5f" if factor else "(void)a"
         source = f"kernel void A(global float *a) {{ size_t i = get_global_id(0); {body}; }}\n"
         (tmp_path / f"{name}.cl").write_text(source)
     found = _measure([tmp_path], tmp_path / "t.parquet", pocl[:1], sizes=(1024,))
     assert {row.kernel_file for row in load_rows(tmp_path / "t.parquet")} == {"a.cl", "b.cl"}
-    assert found.failed == {f"c.cl: A on {pocl[0]}": "kernel A: writes no output"}
+    twin = "kernel A: has the source of b.cl, which is measured"
+    assert found.failed == {f"c.cl: A on {pocl[0]}": "kernel A: writes no output", "d.cl: A": twin}
 
 
 @pytest.mark.parametrize(

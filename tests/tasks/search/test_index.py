@@ -185,10 +185,12 @@ def test_a_build_that_was_stopped_goes_on(code, tmp_path, monkeypatch):
 def test_a_bad_file_costs_itself_and_is_tried_again(code, tmp_path):
     (code / "bad.c").write_text("int f( {\n")
     (code / "empty.ll").write_text("")
+    (code / "loop.c").symlink_to("loop.c")
     made = ncc.index(code, tmp_path / "index")
-    assert sorted(Path(path).name for path in made.report.failures) == ["bad.c", "empty.ll"]
+    assert sorted(Path(path).name for path in made.report.failures) == ["bad.c", "empty.ll", "loop.c"]
     assert len(made) == 3
     (code / "empty.ll").unlink()
+    (code / "loop.c").unlink()
     (code / "bad.c").write_text(SUM.format(name="good", number=1))
     again = ncc.index(code, tmp_path / "index")
     assert (again.report.failures, len(again)) == ({}, 4)
@@ -294,13 +296,25 @@ def test_a_forged_index_is_refused(code, tmp_path, name, change):
         ncc.load_index(tmp_path / "index").search(code / "a.c")
 
 
+@pytest.mark.parametrize(("num_functions", "dim"), [(0, 8), (0, 2**62), (1, 2**20)])
+def test_an_index_of_nothing_or_of_huge_vectors_is_refused(tmp_path, num_functions, dim):
+    with search_store.writing(tmp_path, IndexCard(pooler_id="x-1", pooling="x", embedding=None, dim=dim)) as writer:
+        functions = [search_store.Function("f", "", 1, 3, 4)] * num_functions
+        file = search_store.FileRow("a.c", None, "0", num_functions, None, {})
+        writer.add(file, functions, np.zeros(num_functions * dim, np.float16))
+    with refuses(AssetError, "damaged", "index.json"):
+        ncc.load_index(tmp_path)
+
+
 @pytest.mark.parametrize("folder", [None, "/"])
-@pytest.mark.parametrize("path", ["/etc/passwd", "/dev/zero", "/proc/self/environ", "pipe"])
+@pytest.mark.parametrize("path", ["/etc/passwd", "/dev/zero", "/proc/self/environ", "pipe", "loop"])
 def test_an_index_has_no_other_files_shown(code, tmp_path, path, folder):
     made = ncc.index(code, tmp_path / "index")
     named = str(tmp_path / path)
     if path == "pipe":
         os.mkfifo(named)
+    if path == "loop":
+        Path(named).symlink_to(named)
     original = str(code / "a.c")
 
     def change(data):
