@@ -176,7 +176,7 @@ class Embedding(Shareable):
                 return older
         if fingerprint != self.fingerprint:
             raise AssetError(
-                f"the head was trained on embedding {fingerprint}, but {self.fingerprint} is loaded; "
+                f"the head was trained on embedding {fingerprint:.40}, but {self.fingerprint} is loaded; "
                 "train the head again with 'ncc train'"
             )
         return self

@@ -59,8 +59,8 @@ class Pooler:
     def __post_init__(self) -> None:
         if isinstance(self.encoder, LSTMEncoder) and self.encoder.embedding_id != self.embedding.fingerprint:
             raise InputError(
-                f"the encoder was trained on embedding {self.encoder.embedding_id}, but {self.embedding.fingerprint} "
-                "is loaded; pass the one that it was trained on"
+                f"the encoder was trained on embedding {self.encoder.embedding_id:.40}, "
+                f"but {self.embedding.fingerprint} is loaded; pass the one that it was trained on"
             )
 
     @property

@@ -51,7 +51,7 @@ class LaunchEstimate:
     distance: Floats  # (n,) float64 distance from the nearest launch of training, 1 at the limit of familiar ones
 
 
-_Positive = Annotated[float, Meta(gt=0, lt=_MAX_VALUE)]
+_Positive = Annotated[float, Meta(ge=1e-6, lt=_MAX_VALUE)]
 
 
 @dataclass(frozen=True, eq=False)

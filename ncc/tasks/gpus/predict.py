@@ -148,7 +148,7 @@ def predict_time(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPredictio
     measured = find_spec(head.gpu)
     features = launch_features(work, measured)
     if missing := [name for name in head.feature_names if name not in features]:
-        raise InputError(f"the head needs {missing[0]!r}, which this version doesn't count; train it again")
+        raise InputError(f"the head needs {missing[0]!r:.60}, which this version doesn't count; train it again")
     estimate = head.predict(np.array([[features[name] for name in head.feature_names]]))
     log_time, half, balanced, prior = (
         float(values[0])

@@ -9,9 +9,14 @@ from pathlib import Path
 from msgspec import convert
 
 from ncc.errors import InputError
+from ncc.system.files.reading import open_input
 
 MEASURED = "RTX 3080"
 """The GPU that the shipped head's launches were measured on."""
+
+_MAX_SHEET_BYTES = 2**16
+_MAX_FIGURE = 1e18
+"""A thousand times what the largest GPU has of anything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +46,17 @@ def load_specs() -> dict[str, GpuSpec]:
 
 def _read_specs(path: Path) -> dict[str, GpuSpec]:
     try:
-        sheets = tomllib.loads(path.read_text(encoding="utf-8"))
+        with open_input(path) as file:
+            sheets = tomllib.loads(file.read(_MAX_SHEET_BYTES).decode())
         specs = {name: convert({"name": name, **sheet}, GpuSpec, strict=False) for name, sheet in sheets.items()}
         if not specs:
             raise ValueError("it is empty")
-    except (OSError, ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         names = ", ".join(field.name for field in fields(GpuSpec) if field.name != "name")
         raise InputError(f"{path}: not a data sheet ({str(error)!r:.200}); expected [NAME] with {names}") from error
     for spec in specs.values():
-        if min(value for value in vars(spec).values() if not isinstance(value, str)) <= 0:
-            raise InputError(f"{path}: {spec.name} has a figure that is not above 0")
+        if not all(1 <= value <= _MAX_FIGURE for value in vars(spec).values() if not isinstance(value, str)):
+            raise InputError(f"{path}: {spec.name:.40} has a figure that is not from 1 to {_MAX_FIGURE:g}")
     return specs
 
 

@@ -101,7 +101,15 @@ def test_a_data_sheet_of_your_own(folder, head, tmp_path):
     )
     assert mine.machines["GPU"] == "My card"
     assert mine.times_ms == other.times_ms
-    for text in ("", "x = 1", "[x]\nnum_sms = 1\n", sheet.read_text().replace("num_sms = 80", "num_sms = 0")):
+    figures = [sheet.read_text().replace("num_sms = 80", f"num_sms = {sms}") for sms in ("0", "nan", "inf", 10**19)]
+    for text in (
+        "",
+        "x = 1",
+        "[x]\nnum_sms = 1\n",
+        *figures,
+        f"x = {'[' * 9999}",
+        "x = 1\n" + "#" * 2**16 + sheet.read_text(),
+    ):
         sheet.write_text(text)
         with refuses(InputError, sheet):
             ncc.predict_device(folder / "k1.cl", transfer=1e6, gpu=str(sheet), head=head)
