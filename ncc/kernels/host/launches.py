@@ -8,6 +8,7 @@ import logging
 import math
 import os
 import re
+import time
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from typing import Any
 from tree_sitter import Node
 
 from ncc.errors import InputError
+from ncc.ir.frontend.allowed_paths import allowed_tree
 from ncc.ir.frontend.languages import language_of
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.module import Module
@@ -30,6 +32,8 @@ from ncc.kernels.host.source import (
     arguments_of,
     children,
     last_name,
+    may_read,
+    new_deadline,
     part,
     read_with_includes,
     text_of,
@@ -122,13 +126,17 @@ class HostCode:
     """The launches in a text of host code."""
 
     def __init__(self, text: str, program_arguments: Sequence[str] | None = None) -> None:
-        self.source = SourceTree(text)
-        self.values = Values(self.source, program_arguments)
+        deadline = new_deadline()
+        self.source = SourceTree(text, deadline)
+        self.values = Values(self.source, program_arguments, deadline)
         self._allocated, self._copied = defaultdict[str, list[Node]](list), defaultdict[str, list[Node]](list)
         self._doubtful: set[tuple[str, str]] = set()  # sources of values that an explicit argument contradicts
         self._explicit: dict[int, float] = {}
         self._find_allocations()
+        self._set = defaultdict[str, list[tuple[int, Value, Node]]](list)  # OpenCL's arguments by their kernel's text
+        self._find_set_arguments()
         self._every_site = list(islice(self._sites(), _MAX_SITES))
+        self._is_too_long = self.values.exceeded or len(self._every_site) == _MAX_SITES
 
     def has(self, kernel: str) -> bool:
         """Whether there is a launch of a kernel of this plain name."""
@@ -183,7 +191,7 @@ class HostCode:
                 numbers[number] = float(value)
         numbers |= self._explicit
         origins |= dict.fromkeys(self._explicit, "--arg")
-        if values.exceeded or len(self._every_site) == _MAX_SITES:
+        if values.exceeded or self._is_too_long:
             conflicts.append("host code is too long to follow: some of its values are unknown")
         return HostLaunch(
             place=self.source.place(site.scope.at),
@@ -293,8 +301,20 @@ class HostCode:
         inner = (self._buffer(*definition, depth + 1) for definition in self.values.definitions(name, scope))
         return next(filter(None, inner), None)
 
+    def _find_set_arguments(self) -> None:
+        calls = [(node.start_byte, arguments_of(node)) for node in self.source.calls["clSetKernelArg"]]
+        for node in self.source.calls["setArg"]:
+            if variable := part(node, "function", "argument"):
+                calls.append((node.start_byte, [variable, *arguments_of(node)]))
+        for at, parts in calls:
+            if len(parts) > 2:
+                number = self.values.value(parts[1], Scope(at, {}))
+                self._set[text_of(parts[0])].append((at, number, parts[-1]))
+
     def _sites(self) -> Iterator[_Site]:
         for call in self.source.nodes["call_expression"]:
+            if not self.values.spend(0):
+                return
             target, arguments = part(call, "function"), arguments_of(call)
             function = last_name(target)
             sizes = next((children(node) for node in call.named_children if node.type == "kernel_call_syntax"), [])
@@ -308,16 +328,11 @@ class HostCode:
                 yield from self._opencl_site(call, arguments[0], arguments[2:4])
 
     def _opencl_site(self, call: Node, kernel: Node, sizes: list[Node]) -> Iterator[_Site]:
-        calls = [(node.start_byte, arguments_of(node)) for node in self.source.calls["clSetKernelArg"]]
-        for node in self.source.calls["setArg"]:
-            if variable := part(node, "function", "argument"):
-                calls.append((node.start_byte, [variable, *arguments_of(node)]))
-        calls = [(at, parts) for at, parts in calls if len(parts) > 2 and text_of(parts[0]) == text_of(kernel)]
-        calls = [(at, parts) for at, parts in calls if at < call.start_byte] or calls
-        passed = dict[int, Node]()
-        for ordinal, (at, parts) in enumerate(calls):
-            number = self.values.value(parts[1], Scope(at, {}))
-            passed[int(number) if is_number(number) else ordinal] = parts[-1]
+        calls = self._set.get(text_of(kernel), [])
+        calls = [one for one in calls if one[0] < call.start_byte] or calls
+        passed = {
+            int(number) if is_number(number) else ordinal: node for ordinal, (_, number, node) in enumerate(calls)
+        }
         for name in islice(self._kernel_names(kernel, Scope(call.start_byte, {})), 1):
             block = sizes[1] if len(sizes) > 1 else None
             yield _Site(Scope(call.start_byte, {}), name, [], sizes[0], block, passed, is_opencl=True)
@@ -331,7 +346,7 @@ class HostCode:
             ]
             yield from (text.strip('"') for text in texts[-1:])
         function = self.source.enclosing(scope.at)
-        if function and name in function.parameters and depth < _MAX_ALIASES:
+        if function and name in function.parameters and depth < _MAX_ALIASES and self.values.spend():
             for passed, outer in self.values.passed(function, name):
                 yield from self._kernel_names(passed, outer, depth + 1)
 
@@ -411,29 +426,43 @@ def read_host(
     kernel: str,
     options: CompileOptions | None = None,
     program_arguments: Sequence[str] | None = None,
+    deadline: float | None = None,
 ) -> HostCode:
-    """Read the host code that launches a kernel: in a file (or text) and its includes, else in a file next to it."""
-    options = options or CompileOptions()
+    """Read the host code that launches a kernel: in a file (or text) and its includes, else in a file next to it.
+
+    What is not read or followed by the deadline, which an answer about several kernels has once, is unknown.
+    """
+    options, deadline = options or CompileOptions(), deadline or new_deadline()
     defines = "".join(f"#define {one.replace('=', ' ', 1)}\n" for one in options.defines)
     given = None if program_arguments is None else tuple(program_arguments)
     plain, _ = split_kernel_name(kernel)
+
+    def parsed(text: str) -> HostCode:
+        code = _host_code(defines + text, given)
+        code.values.deadline = deadline
+        return code
+
     if isinstance(source, bytes):
-        return _host_code(f'{defines}#line 1 "source"\n{source.decode(errors="replace")}', given)
+        return parsed(f'#line 1 "source"\n{source.decode(errors="replace")}')
     path, folders = source, [Path(one) for one in options.include_paths]
-    own = read_with_includes(path, folders, set())
-    code = _host_code(defines + own, given)
+    allowed = [os.path.realpath(one) for one in (*allowed_tree(path.parent), str(path), *options.include_paths)]
+    own = read_with_includes(path, folders, set(), allowed)
+    code = parsed(own)
     if code.has(plain):
         return code
-    files = sorted(one for one in path.parent.glob("*") if one.suffix in HOST_SUFFIXES and one.is_file())[:MAX_FILES]
-    for file in files:
+    files = sorted(one for one in path.parent.glob("*") if one.suffix in HOST_SUFFIXES and may_read(one, allowed))
+    for file in files[:MAX_FILES]:
+        if time.monotonic() > deadline:
+            break
         seen: set[Path] = set()
-        text = read_with_includes(file, folders, seen)
+        text = read_with_includes(file, folders, seen, allowed)
         if plain not in text or not _LAUNCHERS.search(text):
             continue
         if _MAIN.search(text) is None:
-            text += "".join(f"\n{read_with_includes(other, folders, seen)}" for other in files)
+            others = (read_with_includes(other, folders, seen, allowed) for other in files[:MAX_FILES])
+            text += "".join(f"\n{other}" for other in others)
         parameters = "" if path in seen or path.suffix not in HOST_SUFFIXES else f"{own}\n"
-        beside = _host_code(defines + parameters + text, given)
+        beside = parsed(parameters + text)
         if beside.has(plain):
             return beside
     return code
@@ -452,11 +481,11 @@ def find_launches(
     module, kernels = load_kernels(source, kernel_name, options)
     if (grid is None) != (block is None):
         raise InputError(f"--{'block' if block is None else 'grid'} is missing; pass both, or none to read host code")
-    found, missing = list[tuple[int, Launch, HostLaunch]](), list[str]()
+    found, missing, deadline = list[tuple[int, Launch, HostLaunch]](), list[str](), new_deadline()
     own = host_source(source)
     for kernel in kernels:
         name, names = module.function_names[kernel], list(argument_names(module, kernel).values())
-        code = HostCode("") if own is None else read_host(own, name, options, program_arguments)
+        code = HostCode("") if own is None else read_host(own, name, options, program_arguments, deadline)
         numbered = {str(names.index(key)) if key in names else key: value for key, value in arguments.items()}
         if grid is not None and block is not None:
             launch = Launch.of(grid, block, arguments)

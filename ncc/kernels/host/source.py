@@ -3,6 +3,7 @@
 Headers that a file includes are merged into its text, and directives removed, before tree-sitter parses it.
 """
 
+import os
 import re
 import time
 from bisect import bisect_right
@@ -22,15 +23,16 @@ HOST_SUFFIXES = frozenset((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c", ".h
 MAX_FILES = 64
 _MAX_FILE_BYTES = 1_000_000
 _MAX_LETTERS = 2_000_000
-_MAX_SECONDS = 3.0  # for parsing and walking the tree
-_PARSED_BYTES = 4096  # between two checks of the time
+_MAX_SECONDS = 6.0  # of all that reads host code for an answer: ten times what the largest programs take
+_EXPRESSION_BYTES = 4096
 _MAX_NESTING = 400
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
-_COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_CONTINUED = re.compile(r"(?:[^\n]*\\\n)+[^\n]*")
+# each takes time in proportion to a text, also to one that no quote, comment or line ends
+_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*"([^"]+)"')
+_COMMENT = re.compile(r"""("(?:\\.|[^"\\\n])*"?|'\\?"')|//[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL)
+_CONTINUED = re.compile(r"^(?:.*\\\n)+.*", re.MULTILINE)
 _DIRECTIVE = re.compile(r"\s*#\s*(\w*)\s*(.*)")
-_LINE = re.compile(r'(\d+) "(.*)"')
+_LINE = re.compile(r'(\d{1,9}) "(.*)"')
 _DEFINE = re.compile(r"(\w+)(?:\(([^()]*)\))?\s*(.*)")
 
 _NAMES = frozenset(("identifier", "field_identifier", "type_identifier", "primitive_type"))
@@ -54,7 +56,7 @@ class Macro(NamedTuple):
 
     parameters: tuple[str, ...] | None
     text: str
-    place: str
+    place: tuple[str, int]
 
 
 class Assignment(NamedTuple):
@@ -69,23 +71,15 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_cuda.language()))
 
 
-def _parse(text: bytes) -> Node:
-    """Parse as much of a text as the time limit allows."""
-    deadline, end = time.monotonic() + _MAX_SECONDS, 0
-
-    def read(at: int, _: object) -> bytes:
-        nonlocal end
-        end = at
-        return text[at : at + _PARSED_BYTES] if time.monotonic() < deadline else b""
-
-    _parser().parse(read)  # only to measure progress: nodes of this tree would have no text
-    return _parser().parse(text[:end]).root_node
+def new_deadline() -> float:
+    """Return when reading of host code for an answer, if it starts now, has to end."""
+    return time.monotonic() + _MAX_SECONDS
 
 
 @cache
 def parse_expression(text: str) -> Node | None:
     """Parse a single expression, such as a macro's text."""
-    root = _parser().parse(f"auto _ = {text[:_PARSED_BYTES]};".encode()).root_node
+    root = _parser().parse(f"auto _ = {text[:_EXPRESSION_BYTES]};".encode()).root_node
     return None if root.has_error else part(root.named_child(0), "declarator", "value")
 
 
@@ -128,16 +122,15 @@ def last_name(node: Node | None) -> str:
 class SourceTree:
     """The syntax tree of host code, and its parts by name."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, deadline: float) -> None:
         text = _COMMENT.sub(lambda found: found[1] or " " + "\n" * found[0].count("\n"), text[:_MAX_LETTERS])
         text = _CONTINUED.sub(lambda found: found[0].replace("\\\n", " ") + "\n" * found[0].count("\n"), text)
         self.macros: dict[str, Macro] = {}
-        self._places: list[str] = []
+        self._places: list[tuple[str, int]] = []
         lines = [line.encode() for line in self._preprocessed(text)]
         self._line_begins = list(accumulate((len(line) + 1 for line in lines), initial=0))
-        root = _parse(b"\n".join(lines))
         self.nodes = defaultdict[str, list[Node]](list)  # in order, by type
-        self._collect(root)
+        self._collect(_parser().parse(b"\n".join(lines)).root_node, deadline)
         self._functions = list(self._find_functions())
         self.functions = defaultdict[str, list[Function]](list)
         for function in self._functions:
@@ -165,31 +158,35 @@ class SourceTree:
 
     def _preprocessed(self, text: str) -> Iterator[str]:
         """Yield lines of code, empty for directives and what they disable; record macros and the origins of lines."""
-        file, number, kept = "-D", 0, list[bool | None]()  # truth of enclosing conditions; None if unknown
+        file, number = "-D", 0
+        kept: list[tuple[bool | None, bool]] = [
+            (None, False)
+        ]  # conditions that hold, None where that is not known; and whether one around does not
         for line in text.split("\n"):
             number += 1
-            self._places.append(f"{file}:{number}")
-            directive = _DIRECTIVE.match(line)
-            yield "" if directive or False in kept else line
+            self._places.append((file, number))
+            directive, is_left_out = _DIRECTIVE.match(line), kept[-1][1] or kept[-1][0] is False
+            yield "" if directive or is_left_out else line
             kind, rest = directive.groups() if directive else ("", "")
             if kind == "line" and (found := _LINE.match(rest)):
                 number, file = int(found[1]) - 1, found[2]
             elif kind in ("ifdef", "ifndef"):
                 is_known = rest in self.macros or not rest.startswith("_")  # not a macro of the compiler
-                kept.append((rest in self.macros) == (kind == "ifdef") if is_known else None)
+                kept.append(((rest in self.macros) == (kind == "ifdef") if is_known else None, is_left_out))
             elif kind == "if":
-                kept.append({"0": False, "1": True}.get(rest.strip()))
-            elif kind in ("else", "elif") and kept:
-                kept[-1] = None if kept[-1] is None or kind == "elif" else not kept[-1]
-            elif kind == "endif" and kept:
+                kept.append(({"0": False, "1": True}.get(rest.strip()), is_left_out))
+            elif kind in ("else", "elif") and len(kept) > 1:
+                holds, around = kept[-1]
+                kept[-1] = (None if holds is None or kind == "elif" else not holds, around)
+            elif kind == "endif" and len(kept) > 1:
                 kept.pop()
-            elif kind == "define" and False not in kept and (found := _DEFINE.match(rest)):
+            elif kind == "define" and not is_left_out and (found := _DEFINE.match(rest)):
                 names = None if found[2] is None else tuple(name.strip() for name in found[2].split(","))
                 self.macros[found[1]] = Macro(names, found[3].strip(), self._places[-1])
 
-    def _collect(self, root: Node) -> None:
-        """Collect nodes by type, except where they are nested too deeply."""
-        cursor, depth, deadline = root.walk(), 0, time.monotonic() + _MAX_SECONDS
+    def _collect(self, root: Node, deadline: float) -> None:
+        """Collect nodes by type until the deadline, except where they are nested too deeply."""
+        cursor, depth = root.walk(), 0
         while time.monotonic() < deadline:
             if (node := cursor.node) and node.is_named:
                 self.nodes[node.type].append(node)
@@ -240,10 +237,11 @@ class SourceTree:
         for node in self.nodes["init_declarator"]:
             if value := part(node, "value"):
                 self.assigned[last_name(node)].append(Assignment(node.start_byte, value))
-        for node in self.nodes["assignment_expression"]:
+        innermost: dict[int, Node] = {}
+        for node in reversed(self.nodes["assignment_expression"]):
             value = part(node, "right")
-            while value and value.type == "assignment_expression":
-                value = part(value, "right")
+            if value:
+                value = innermost[node.id] = innermost.get(value.id, value)
             if value and text_of(part(node, "operator")) in ("", "="):
                 self.assigned[text_of(part(node, "left"))].append(Assignment(node.start_byte, value))
         for assignments in self.assigned.values():
@@ -251,7 +249,7 @@ class SourceTree:
 
     def place(self, at: int) -> str:
         """File and line of a position in the text."""
-        return self._places[bisect_right(self._line_begins, at) - 1]
+        return place_of(self._places[bisect_right(self._line_begins, at) - 1])
 
     def enclosing(self, at: int) -> Function | None:
         """The innermost function around a position."""
@@ -262,21 +260,33 @@ class SourceTree:
         return function
 
 
-def read_with_includes(path: Path, folders: Sequence[Path], seen: set[Path]) -> str:
+def place_of(line: tuple[str, int]) -> str:
+    """File and number of a line as text."""
+    return f"{line[0]}:{line[1]}"
+
+
+def may_read(file: Path, allowed: Sequence[str]) -> bool:
+    """Return True for a file, not a pipe or device, in folders that a source may read; links count as their targets."""
+    real = os.path.realpath(file)
+    is_allowed = real in allowed or real.startswith(tuple(f"{folder}{os.sep}" for folder in allowed))
+    return is_allowed and os.path.isfile(real)  # noqa: PTH113 - False for a name that is too long
+
+
+def read_with_includes(path: Path, folders: Sequence[Path], seen: set[Path], allowed: Sequence[str]) -> str:
     """Read a file's text with the included headers of its folder."""
     if path in seen or len(seen) >= MAX_FILES:
         return ""
     seen.add(path)
-    text = read_text(path)
-
-    def included(found: re.Match[str]) -> str:
-        for folder in (path.parent, *folders):
-            if (folder / found[1]).is_file():
-                line = text.count("\n", 0, found.start()) + 2
-                return f'{read_with_includes(folder / found[1], folders, seen)}\n#line {line} "{path}"'
-        return ""
-
-    return f'#line 1 "{path}"\n{_INCLUDE.sub(included, text)}'
+    lines = [f'#line 1 "{path}"']
+    for number, line in enumerate(read_text(path).split("\n"), 2):
+        found = _INCLUDE.match(line)
+        headers = [folder / found[1] for folder in (path.parent, *folders)] if found else []
+        header = next((one for one in headers if one not in seen and may_read(one, allowed)), None)
+        if header:
+            lines += [read_with_includes(header, folders, seen, allowed), f'#line {number} "{path}"']
+        else:
+            lines.append("" if found else line)
+    return "\n".join(lines)
 
 
 def read_text(path: Path) -> str:

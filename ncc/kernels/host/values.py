@@ -22,6 +22,7 @@ from ncc.kernels.host.source import (
     last_name,
     parse_expression,
     part,
+    place_of,
     source_text,
     text_of,
 )
@@ -49,7 +50,6 @@ _MAX_DEPTH = 80  # nesting of nodes and names
 _MAX_VALUE = 2.0**63
 _MAX_SHIFT = 64
 _MAX_STEPS = 100_000  # visited nodes and positions per launch: gpuFLOPBench's programs need at most 62,147
-_MAX_SECONDS = 5.0
 _NO_VALUE = KeyError, IndexError, ValueError, TypeError, ArithmeticError, RecursionError
 _CONVERTED = re.compile("ato(?:i|f|ll?)|sto(?:i|f|d|u?ll?)|strto(?:f|d|u?ll?)")
 _WRAPPERS = {"parenthesized_expression": 0, "condition_clause": 0, "pointer_expression": 0, "assignment_expression": -1}
@@ -117,8 +117,8 @@ def _number(text: str) -> int | float:
 class Values:
     """Evaluates expressions of host code, with the program's arguments if they are known."""
 
-    def __init__(self, source: SourceTree, program_arguments: Sequence[str] | None = None) -> None:
-        self.source, self.program_arguments = source, dict[str, float]()
+    def __init__(self, source: SourceTree, program_arguments: Sequence[str] | None, deadline: float) -> None:
+        self.source, self.program_arguments, self.deadline = source, dict[str, float](), deadline
         if program_arguments is not None:
             self.program_arguments["argc"] = len(program_arguments) + 1.0
         for number, text in enumerate(program_arguments or (), 1):
@@ -127,19 +127,19 @@ class Values:
         self.reset()
 
     def reset(self) -> None:
-        """Discard inferred and explicit values, and restore the budget."""
+        """Forget what is inferred or given, and restore the budget of steps."""
         self.inferred: dict[str, float] = {}  # names whose values follow from the sizes of the launch
         # names of known values, and the functions they are local to; None for all functions
         self.given: dict[tuple[str, int | None], float] = {}
         self.unknown: dict[str, None] = {}
         self.origins: list[tuple[str, str]] = []  # sources of the last values: names with file and line
         self.exceeded = self._is_condition = False
-        self._depth, self._steps, self._deadline = 0, 0, time.monotonic() + _MAX_SECONDS
+        self._depth = self._steps = 0
 
     def spend(self, amount: int = 1) -> bool:
         """Whether the budget allows that many more steps."""
         self._steps += amount
-        self.exceeded |= self._steps > _MAX_STEPS or time.monotonic() > self._deadline
+        self.exceeded |= self._steps > _MAX_STEPS or time.monotonic() > self.deadline
         return not self.exceeded
 
     def value(self, node: Node | None, scope: Scope) -> Value:
@@ -234,7 +234,7 @@ class Values:
             value = 1 + max(int(found[1]) for known in self.inferred if (found := _ARGV.fullmatch(known)))
         elif (value := self._followed(name, scope)) is None and (value := self._member(name, scope)) is None:
             if macro and macro.parameters is None:
-                value = self.rested(name, parse_expression(macro.text), scope, macro.place)
+                value = self.rested(name, parse_expression(macro.text), scope, place_of(macro.place))
             elif name not in SIZES:
                 self.unknown[name] = None
         return value
@@ -289,7 +289,7 @@ class Values:
 
     def _is_skipped(self, at: int, end: int) -> bool:
         """Whether a statement before another depends on a condition that is false."""
-        if self._is_condition:  # evaluated separately
+        if self._is_condition or not self.spend(0):  # a condition is followed without others
             return False
         self._is_condition = True
         conditions = [node for node, begin, close in self.source.conditions if begin <= at < close <= end]
@@ -328,7 +328,7 @@ class Values:
     def _bytes(self, node: Node | None, scope: Scope, depth: int = 0) -> int | None:
         """Bytes of a type, of a variable, or of an element of one."""
         name = self._resolved(node)
-        if name in SIZES or node is None or depth > _MAX_ALIASES:
+        if name in SIZES or node is None or depth > _MAX_ALIASES or not self.spend():
             return SIZES.get(name)
         declared: list[tuple[Node | None, Node | None]] = []
         match node.type:
@@ -355,7 +355,7 @@ class Values:
             if "pointer" in declarator.type:
                 return _POINTER_BYTES
             if "array" in declarator.type and is_number(count := self.value(part(declarator, "size"), scope)):
-                num_bytes *= int(count)
+                num_bytes = min(num_bytes * int(count), int(_MAX_VALUE))
             declarator = part(declarator, "declarator")
         return num_bytes
 

@@ -1,5 +1,6 @@
 """What host code tells of a launch: values, buffers, and names that the launch's sizes settle."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -217,9 +218,53 @@ def test_other_programs_in_a_folder_are_not_mixed(tmp_path):
     assert found.origins[1] == f"{tmp_path / 'b.cu'}:1"
 
 
-@pytest.mark.parametrize("text", ["(" * 30_000, "a<" * 9_000, "{" * 30_000, "k<<<" * 9_000, "-(a)&" * 4_000])
+_STRUCTURES = "".join(f"struct S{i} {{ {f'struct S{i + 1} m;' * 60} }};" for i in range(9))
+_WRAPPERS = "".join(f"void w{i}(cl_kernel k) {{ {f'w{i + 1}(k);' * 60} }}" for i in range(9))
+_HOSTILE = {
+    **{text[:5]: text for text in ("(" * 30_000, "a<" * 9_000, "{" * 30_000, "k<<<" * 9_000, "-(a)&" * 4_000)},
+    "a line": "x " * 450_000,
+    "backslashes": "\\" * 900_000,
+    "comments": "/*/ " * 200_000,
+    "quotes": '"' + '\\"' * 400_000,
+    "a file's name": f'#line 1 "{"A" * 300_000}"\n' + "\n" * 600_000,
+    "a line's number": f'#line {"9" * 6000} "x"',
+    "conditions": "#if a\nx\n" * 120_000,
+    "assignments": ("a=" * 395 + "5;") * 1000,
+    "structures": f"{_STRUCTURES} int main() {{ k<<<1, 1>>>(sizeof(struct S0) / 0); }}",
+    "an array": f"struct S {{ int x{'[9000000000]' * 40_000}; }}; int main() {{ k<<<1, 1>>>(sizeof(struct S)); }}",
+    "launches": "int f(int n) { return f(n + 1) + f(n + 2); } int main() {" + "k<<<f(1), 1>>>(f(7));" * 99 + "}",
+    "branches": "int main() { int n = 1;" + "if (c > n) { n = n + 1; }" * 20_000 + "k<<<1, 1>>>(n); }",
+    "arguments": "int main() {"
+    + "clSetKernelArg(k, 1, 4, &n);" * 28_000
+    + "clEnqueueNDRangeKernel(q, k, 1, 0, &g, 0);" * 900,
+    "names": _WRAPPERS + "void w9(cl_kernel k) { clEnqueueNDRangeKernel(q, k, 1, 0, &g, 0); }",
+}
+
+
+@pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
 def test_hostile_text_ends_in_time(text):
-    assert not HostCode(text).launch_at("k", Launch.of(1, 1, {})).values
+    code = HostCode(text)
+    assert not code.launch_at("k", Launch.of(1, 1, {})).values
+    assert not any(launch.values for launch in code.launches("k"))
+
+
+def test_only_what_the_source_may_read_is_read(tmp_path):
+    folder = tmp_path / "program"
+    (folder / "sub").mkdir(parents=True)
+    (tmp_path / "out.h").write_text("#define N 7\nint main() { k<<<N, 1>>>(x); }\n")
+    (folder / ".hidden.h").write_text("#define N 8\n")
+    (folder / "link.h").symlink_to("../out.h")
+    (folder / "main.cu").symlink_to("../out.h")
+    os.mkfifo(folder / "pipe.h")
+    headers = "../out.h", tmp_path / "out.h", "link.h", ".hidden.h", "pipe.h", "n" * 5000, "sub/n.h"
+    (folder / "k.cu").write_text("".join(f'#include "{name}"\n' for name in headers) + "int n = N;\n")
+    assert read_host(folder / "k.cu", "k").launches("k") == []
+    (folder / "sub" / "n.h").write_text("int main() { k<<<64, 1>>>(N); }\n")
+    (found,) = read_host(folder / "k.cu", "k").launches("k")
+    assert (found.grid, found.values, found.place) == ((64, 1, 1), {}, f"{folder}/sub/n.h:1")
+    options = CompileOptions(include_paths=(str(tmp_path),))
+    (found,) = (one for one in read_host(folder / "k.cu", "k", options).launches("k") if one.grid == (64, 1, 1))
+    assert found.values == {0: 8}  # of a folder that is named, hidden files too
 
 
 def test_macros_of_the_command_line_choose_what_is_read(tmp_path):
