@@ -91,14 +91,14 @@ def _work_on(item: "Input", place: str, options: Mapping[str, Any]) -> tuple[Any
 
 @contextmanager
 def _progress_bar(total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on stderr, if that is a terminal and there is more than a handful to do."""
-    if total < 8 or not sys.stderr.isatty():
+    """A progress bar on stderr, if only that is a terminal and there is more than a handful to do."""
+    if total < 8 or sys.stdout.isatty() or not sys.stderr.isatty():
         yield lambda: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("inputs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("inputs", total=total)
         yield lambda: bar.advance(task)

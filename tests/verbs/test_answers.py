@@ -122,6 +122,19 @@ def test_a_verdict_has_a_color_on_a_terminal_unless_that_is_refused(environment,
     assert re.sub(r"\x1b\[\d+m", "", shown) == run_here(*words).out
 
 
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_answers_for_many_inputs_reach_standard_output_beside_a_terminal(tmp_path, is_terminal):
+    for name in "abcdefghi":
+        (tmp_path / f"{name}.c").write_text("lost" if name == "b" else "int f(int a) { return a + 1; }\n")
+    (messages, terminal), (reader, answers) = pty.openpty(), pty.openpty() if is_terminal else os.pipe()
+    with start("graph", tmp_path, stdout=answers, stderr=terminal) as process:
+        assert process.wait(60) == 1
+    shown = os.read(reader, 1 << 16).decode().replace("\r\n", "\n")
+    for stream in (messages, terminal, reader, answers):
+        os.close(stream)
+    assert re.sub(r"\x1b\[\d*m", "", shown) == run_here("graph", tmp_path).out
+
+
 def test_the_lstm_that_ships_belongs_to_the_platform():
     times = set()
     for platform in ("amd", "nvidia"):
