@@ -216,8 +216,8 @@ def launch_columns(features: KernelFeatures, sizes: Floats) -> Floats:
 
 def launch_terms(features: KernelFeatures, sizes: Floats) -> Floats:
     """(n, 15) float64 amounts that contribute to the time of n launches; sizes as for `launch_columns`."""
-    # launch, bytes moved, operations, costly operations, bytes of memory, accesses not shared with neighbors; sequential
-    # work of one work-item; cycles of all on a core; a kernel that never reads its index runs as a single work-item
+    # launch, bytes moved, operations, costly operations, bytes of memory, accesses not shared with neighbors;
+    # sequential work of one work-item; cycles of all on a core; a kernel that never reads its index has one work-item
     moved, _, items = complete_sizes(features, sizes).T
     by_items = data_items(features, sizes)
     data = np.where(np.isfinite(sizes[:, 0]), np.maximum(moved / features.item_bytes, 1), by_items)
