@@ -30,7 +30,9 @@ ANSWERS = (
 )
 NEEDS = {
     ("embed", TREE, "-o", "x.parquet"): ("pyarrow", "tables"),
-    ("train", "devmap", "-o", "x"): ("scipy", "train"),
+    ("train", "devmap", "-o", "x"): ("sklearn", "train"),
+    ("train", "gpu", "-o", "x"): ("sklearn", "train"),
+    ("calibrate", "-o", "x"): ("sklearn", "train"),
     ("classify", TREE, "--head", "org/name"): ("huggingface_hub", "hub"),
     ("train", "encoder", TREE, "-o", "x"): ("scipy", "train"),
 }

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
+import sklearn.ensemble  # noqa: F401 - for models, whose lack is known before launches are counted
 
 from ncc.arrays import Bools, Floats, Split
 from ncc.errors import DataError, InputError, NccError
@@ -35,7 +36,6 @@ from ncc.tasks.devices.prediction import DevicePrediction
 
 MIN_KERNELS = 8
 _MANY_LAUNCHES = 4000
-_BINS = 10
 _TEXTS, _NUMBERS = ("benchmark", "dataset"), ("transfer", "wgsize", "runtime_cpu", "runtime_gpu")
 _MAX_NUMBER = 1e18
 # suite, its version, application, kernel: "npb-3.3-BT-add", "amd-app-sdk-3.0-Reduction-reduce"
@@ -252,7 +252,7 @@ def measure_times(table: LaunchTimes, predictions: Mapping[int, DevicePrediction
         "accuracy": right.mean(),
         "geomean_speedup": np.exp((np.where(ratio > 0, measured, 0) - static).mean()),
         "coverage": ((low <= measured) & (measured <= high)).mean(),
-        "calibration_error": calibration_error(confidence, right, _BINS, 0.5),
+        "calibration_error": calibration_error(confidence, right, bins=10, lowest=0.5),
         "confidence": confidence.mean(),
     }
     figures = (figures if len(table.devices) > 1 else {}) | {"familiar": np.mean([one.familiar for one in said])}

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression
 
 from ncc.arrays import Bools, Floats, Ints, Rows
 from ncc.errors import InputError, NccError
@@ -280,16 +282,12 @@ def fit_gpus(launches: Launches, gpu: str, *, seed: int = 204) -> GpuHead:
 
 
 def _fit_trees(features: Floats, target: Floats, seed: int, loss: str = "absolute_error") -> Any:
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
     in_leaf = int(np.clip(len(features) // _ROWS_PER_LEAF, 2, _ROWS_PER_LEAF))
     trees = HistGradientBoostingRegressor(loss=loss, random_state=seed, min_samples_leaf=in_leaf, **_TREES)
     return trees.fit(features, target)
 
 
 def _fit_classifier(features: Floats, compute: Bools, seed: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     fraction = compute.mean()
     weight = np.where(compute, 0.5 / fraction, 0.5 / (1 - fraction))
     return HistGradientBoostingClassifier(random_state=seed, **_TREES).fit(features, compute, sample_weight=weight)
@@ -297,7 +295,5 @@ def _fit_classifier(features: Floats, compute: Bools, seed: int) -> Any:
 
 def _calibrate(log_odds: Floats, compute: Bools) -> Floats:
     """Slope and offset of log odds, fitted to held-out launches with equal class weights (Platt 1999)."""
-    from sklearn.linear_model import LogisticRegression
-
     fitted = LogisticRegression(class_weight="balanced", C=1e3).fit(log_odds[:, None], compute)
     return np.array([max(float(fitted.coef_[0, 0]), 0.05), float(fitted.intercept_[0])])
