@@ -5,6 +5,7 @@
 
 import math
 import re
+import textwrap
 import tomllib
 from collections.abc import Sequence
 from html import escape
@@ -17,8 +18,8 @@ from ncc.ir.graph.layout import Drawing, Layout
 ROOT = Path(__file__).parents[1]
 KERNEL = "datasets/samples/matmul.cl"
 TRANSFER = 256e6
-WIDTH, HEIGHT, TOP = 1200, 380, 44
-SOURCE, GRAPH, CURVE = (20, 460), (500, 330), (850, 330)
+WIDTH, HEIGHT, TOP = 1200, 400, 40
+SOURCE, GRAPH, CURVE = (16, 500), (540, 300), (866, 318)
 """Left edge and width of each panel."""
 THEMES = {
     "light": {"ink": "#1d2126", "faint": "#8b949e", "line": "#d0d7de", "paper": "#ffffff", "cpu": "#b35900",
@@ -43,7 +44,7 @@ def draw(theme: str) -> str:
         _curve(answer.curve(), answer.platform, colors),
     ]
     heads = zip((SOURCE, GRAPH, CURVE), ("source", "contextual flow graph", "speedup over data moved"), strict=True)
-    titles = [_text(left, 24, title, colors["faint"], size=13, family="sans") for (left, _), title in heads]
+    titles = [_text(left, 24, title, colors["faint"], size=15, family="sans") for (left, _), title in heads]
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
@@ -75,17 +76,19 @@ def _source(explanation: "ncc.Explanation", colors: dict[str, str]) -> str:
     effects = {line.line: line.log_ratio_change for line in explanation.lines if line.line}
     most = max(map(abs, effects.values()))
     parts = []
-    lines = [line for line in (ROOT / KERNEL).read_text(encoding="utf-8").splitlines() if not line.startswith("// ncc")]
-    step = (HEIGHT - TOP - 20) / len(lines)
-    for number, line in enumerate(lines, 1):
-        y = TOP + (number - 1) * step
+    lines = enumerate((ROOT / KERNEL).read_text(encoding="utf-8").splitlines(), 1)
+    code = [(number, line) for number, line in lines if not line.startswith("//")]
+    rows = [(number, row) for number, line in code for row in textwrap.wrap(line, 78, subsequent_indent=" " * 20)]
+    step = (HEIGHT - TOP - 16) / len(rows)
+    for index, (number, row) in enumerate(rows):
+        y = TOP + index * step
         change = effects.get(number, 0.0)
         if abs(change) >= math.log(1.05):
             color = colors["gpu" if change > 0 else "cpu"]
             opacity = round(0.12 + 0.38 * abs(change) / most, 2)
             corners = [(left, y), (left + width, y), (left + width, y + step), (left, y + step)]
             parts.append(_path(corners, fill=color, fill_opacity=opacity))
-        parts.append(_text(left + 4, y + step * 0.7, line, colors["ink"], size=7.9))
+        parts.append(_text(left + 4, y + step * 0.7, row, colors["ink"], size=10.5))
     return "\n".join(parts)
 
 
@@ -116,14 +119,14 @@ def _graph(drawing: Drawing, colors: dict[str, str]) -> str:
 
 def _operation(statement: str) -> str:
     """Short name of a statement: its opcode, and the function that it calls."""
-    callee = re.search(r"\bcall\b[^@]*@([\w.]+)", statement)
+    callee = re.search(r"\bcall\b[^@]*@(?:_Z\d+(\w+)[a-z]|([\w.]+))", statement)
     opcode = re.sub(r"^(?:%\S+ = )?(?:tail )?", "", statement).partition(" ")[0]
-    return callee[1] if callee else {"define": "entry"}.get(opcode, opcode)
+    return (callee[1] or callee[2]) if callee else {"define": "entry"}.get(opcode, opcode)
 
 
 def _curve(curve: "ncc.DeviceCurve", platform: str, colors: dict[str, str]) -> str:
     """Expected speedup over bytes moved and its 80% interval, thick where that is on one side of 1."""
-    left, width = CURVE[0] + 34, CURVE[1] - 34
+    left, width = CURVE[0] + 56, CURVE[1] - 56
     top, bottom = TOP, HEIGHT - 46
     shown = (curve.transfer_bytes >= FIRST) & (curve.transfer_bytes <= LAST)
     low, high = curve.low[shown], curve.high[shown]
@@ -150,11 +153,11 @@ def _curve(curve: "ncc.DeviceCurve", platform: str, colors: dict[str, str]) -> s
     for ratio, label in ((1.0, "1x"), (tick, f"GPU {tick:g}x"), (1 / tick, f"CPU {tick:g}x")):
         y = y_of(ratio)
         parts.append(_path([(left, y), (left + width, y)], stroke=colors["faint" if ratio == 1 else "line"]))
-        parts.append(_text(left - 4, y + 4, label, colors["faint"], size=10, anchor="end", family="sans"))
+        parts.append(_text(left - 4, y + 4, label, colors["faint"], size=12, anchor="end", family="sans"))
     for size, label in ((2.0**16, "64 KiB"), (2.0**20, "1 MiB"), (2.0**24, "16 MiB"), (2.0**28, "256 MiB")):
-        parts.append(_text(x_of(size), bottom + 16, label, colors["faint"], size=10, anchor="middle", family="sans"))
-    note = f"bytes moved; 80% interval, thick where decided ({platform})"
-    return "\n".join([*parts, _text(left, HEIGHT - 10, note, colors["faint"], size=10, family="sans")])
+        parts.append(_text(x_of(size), bottom + 16, label, colors["faint"], size=12, anchor="middle", family="sans"))
+    note = f"80% interval, thick where decided ({platform})"
+    return "\n".join([*parts, _text(left, HEIGHT - 10, note, colors["faint"], size=12, family="sans")])
 
 
 def _path(points: Sequence[tuple[float, float]], **style: object) -> str:
