@@ -1,6 +1,6 @@
 // A map of the functions' vectors: a point for each, those that are searched for in color.
 
-const SIDE = 4095, POINT = 3;
+const SIDE = 4095, POINT = 3, FEW = 2000;
 
 class VectorMap extends View {
   /**
@@ -64,9 +64,9 @@ class VectorMap extends View {
     if (!this.isFitted) this.fit();
     const { ratio, width, height } = this.clear(), { context, columns, listed } = this, isSearched = listed.length < columns.x.length;
     if (!width || !height) return;
-    const image = context.createImageData(this.canvas.width, this.canvas.height);
-    this.setPoints(image, this.all, colors.dim, isSearched ? 40 : 110, POINT);
-    if (isSearched) this.setPoints(image, listed, colors.gpu, 255, POINT + 1);
+    const image = context.createImageData(this.canvas.width, this.canvas.height), size = columns.x.length > FEW ? POINT : 2 * POINT;
+    this.setPoints(image, this.all, colors.dim, isSearched ? 40 : 110, size);
+    if (isSearched) this.setPoints(image, listed, colors.gpu, 255, size + 1);
     context.putImageData(image, 0, 0);
     if (this.chosen < 0) return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);

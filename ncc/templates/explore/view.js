@@ -24,13 +24,14 @@ let functions = /** @type {any} */ (null), source = /** @type {any} */ (null), c
 let graph = /** @type {any} */ (null), map = /** @type {any} */ (null);
 /** @type {number[]} */
 let hits = [];
+let numShared = 0, first = 0;
 
 // ---- the address
 
 function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1)), number = (/** @type {string} */ name) => {
     const value = parts.get(name);
-    return value !== null && /^\d{1,9}$/.test(value) ? Number(value) : -1;
+    return value !== null && /^\d{1,9}$/.test(value) ? Number(value) : name === "function" ? first : -1;
   };
   const sort = parts.get("sort") ?? "";
   return {
@@ -68,6 +69,12 @@ function apply(/** @type {typeof asked} */ next) {
 // ---- the table
 
 const placeOf = (/** @type {number} */ number) => columns.file ? `${table.files[columns.file[number]]}:${columns.line[number]}` : "";
+/** Length of the folder that all files are in, which the table leaves out. */
+function sharedFolder(/** @type {string[]} */ files) {
+  let length = files[0]?.length ?? 0;
+  for (const file of files) while (!file.startsWith(files[0].slice(0, length))) length--;
+  return (files[0]?.lastIndexOf("/", length - 1) ?? -1) + 1;
+}
 /** Rows in the order of a column. */
 function orderBy(/** @type {string} */ sort) {
   const known = orders.get(sort);
@@ -129,7 +136,7 @@ function startTable() {
 }
 function drawFunction(/** @type {number} */ index, /** @type {HTMLElement} */ row) {
   for (const name of shownColumns()) {
-    const made = make("span", cell(name, listed[index]), row, name in { name: 1, place: 1, speedup: 1 } ? name : `number ${name}`);
+    const made = make("span", cell(name, listed[index]).slice(name === "place" ? numShared : 0), row, name in { name: 1, place: 1, speedup: 1 } ? name : `number ${name}`);
     made.setAttribute("role", "gridcell");
   }
 }
@@ -387,6 +394,8 @@ async function start() {
   readColors();
   table = await load("table");
   columns = table.columns;
+  numShared = sharedFolder(table.files ?? []);
+  first = table.shown ?? 0;
   lowered = columns.name.map((/** @type {string} */ name) => name.toLowerCase());
   if (table.about) byId("functions").title = table.about;
   functions = new List(byId("functions"), drawFunction, index => go({ function: listed[index], row: -1 }));
@@ -407,8 +416,7 @@ async function start() {
   listen();
   asked = readAddress();
   list();
-  if (asked.function < 0 && table.shown >= 0) go({ function: table.shown });
-  else show(asked.function);
+  show(asked.function);
   for (const name of table.later ?? []) addColumns(name).catch(error => { byId("functions").title = error.message; });
 }
 start().catch(error => {
