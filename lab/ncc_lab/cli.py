@@ -14,4 +14,4 @@ evaluate = VerbGroup(
     {name: f"ncc_lab.verbs:evaluate_{what}" for name, what in _EVALUATED.items()},
     "Measure methods beside their controls.",
 )
-bench = VerbGroup("bench", {"scaling": "ncc_lab.verbs:bench_scaling"}, "Time what ncc does.")
+bench = VerbGroup("bench", {"scaling": "ncc_lab.verbs:bench_scaling"}, "Benchmark ncc.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from ncc.errors import AssetError, InputError, check_positive
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.system.files.writing import check_folder, check_writable, folder_lock, write_atomically, write_output
 from ncc.verbs.types import Answer, Command, Words, document
 from ncc_lab.environment import environment

@@ -54,7 +54,7 @@ class _Parameter:
         variable = self.key.replace(".", "__")
         text = self.text or words.help
         if (self.is_positional and not words.option) or words.metavar[:1] == "[":
-            metavar = (settings["metavar"] or variable).strip("[]")
+            metavar = re.sub(r"[][]", "", settings["metavar"] or variable)
             settings |= {"nargs": -1 if is_many else 1, "metavar": metavar if settings["required"] else f"[{metavar}]"}
             return click.Argument([variable], help=text, **settings)
         names = words.option or (f"--{name.replace('_', '-')}",)

@@ -6,7 +6,7 @@ interrupted.
 
 import gc
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
@@ -85,9 +85,13 @@ class VerbGroup(click.Group):
         super().__init__(name, help=about, params=[help_option()], add_help_option=False)
         self.verbs = verbs
 
+    def sections(self) -> Mapping[str, Sequence[str]]:
+        """Names of commands by the heading above them in the help."""
+        return {"Commands": [*self.verbs]}
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """The names of the commands, in the order of their table."""
-        return [*self.verbs]
+        """The names of the commands, in the order of the help."""
+        return [name for names in self.sections().values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of a name."""
@@ -95,6 +99,16 @@ class VerbGroup(click.Group):
             command = load_command(self.verbs[cmd_name])
             self.add_command(make_command(cmd_name, command, partial(run_verb, command)), cmd_name)
         return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections."""
+        width = max(map(len, self.list_commands(ctx)))
+        for title, names in self.sections().items():
+            commands = [(name.ljust(width), self.get_command(ctx, name)) for name in names]
+            rows = [(name, command.get_short_help_str(2 * formatter.width)) for name, command in commands if command]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """The command of the first word; a similar name is suggested for an unknown one."""
@@ -118,21 +132,10 @@ class _TopGroup(VerbGroup):
             self.add_command(VerbGroup(name, verbs, about))
         self.params.insert(0, _VERSION)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all verbs that are installed."""
-        return [*super().list_commands(ctx), *_GROUPS, *_lab_verbs()]
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs in sections, those of the lab last."""
+    def sections(self) -> Mapping[str, Sequence[str]]:
+        """Names of verbs by what people want, those of the lab last."""
         sections = {title: [*dict.fromkeys(name.split()[0] for name in verbs)] for title, verbs in SECTIONS.items()}
-        sections["Evaluate"] = _lab_verbs()
-        width = max(map(len, self.list_commands(ctx)))
-        for title, names in sections.items():
-            commands = [(name.ljust(width), self.get_command(ctx, name)) for name in names]
-            rows = [(name, command.get_short_help_str(2 * formatter.width)) for name, command in commands if command]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        return sections | {"Evaluate": _lab_verbs()}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb of a name, loaded if it is the lab's."""
@@ -174,7 +177,7 @@ def run_verb(command: Command, *, as_json: bool = False, require_confinement: bo
     if "progress" in needed:
         arguments["progress"] = print_progress(1.0 if command.is_brief else 0.0)
     if "card" in needed:
-        from ncc.system.files.provenance import command_line
+        from ncc.system.files.text import command_line
 
         arguments["card"] = {"command": command_line()}
     try:

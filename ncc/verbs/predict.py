@@ -65,8 +65,7 @@ def predict_device(
             platform. For another machine run ncc calibrate, and pass its head.
         gpu: GPU to compare with the CPU of a calibrated head, such as 'RTX 3080', or a data sheet (.toml).
         head: Head, or its name: lstm for networks that read statements in order, a folder, or ORG/NAME on the Hugging
-            Face hub; default: the shipped one for the platform, of processes and trees, or with gpu the one that the
-            environment variable NCC_DEVICE_HEAD names.
+            Face hub; default: the shipped one for the platform, or with gpu the one that NCC_DEVICE_HEAD names.
 
     Returns:
         One prediction per kernel, or per launch in host code if no size is given, in file order.
@@ -221,6 +220,7 @@ def predict_device_command(
     Example: ncc predict-device kernel.cl --transfer 16MB --explain
 
     For your own CPU and a GPU that you may buy, after ncc calibrate -o mine --budget 3:
+
     ncc predict-device kernel.cl --transfer 16MB --gpu 'RTX 3080' --head mine
 
     Args:
@@ -265,7 +265,7 @@ def predict_coarsening(
         source: OpenCL C (.cl), CUDA (.cu) or IR with a kernel, as in `ncc.embed`.
         device: Cypress (HD 5900), Tahiti (HD 7970), Fermi (GTX 480) or Kepler (K20c); default: any other GPU.
         head: Head, or its name: lstm for networks that read statements in order, a folder, or ORG/NAME on the Hugging
-            Face hub; default: the shipped one, a line in one feature.
+            Face hub; default: the shipped one, which is linear in one feature.
 
     Returns:
         One prediction per kernel, in file order.

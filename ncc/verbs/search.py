@@ -93,9 +93,9 @@ def search_command(
 ) -> Answer:
     """Find functions similar to those of a file, or groups of similar functions.
 
-    ncc search code.index query.c --function parse --top 5
+    Example: ncc search code.index query.c --function parse --top 5
 
-    ncc search code.index --duplicates -o similar.html
+    Example: ncc search code.index --duplicates -o similar.html
 
     Args:
         index: Index folder, made by ncc index.

@@ -69,7 +69,7 @@ def build_corpus(
     """Compile, read and count every file of a recipe. Run again to resume.
 
     Args:
-        recipe: TOML recipe or folder of code; in Python also a `ncc.learning.corpus.recipe.Recipe`.
+        recipe: TOML recipe, or folder of code.
         output: Output folder: ``width-N/counts.*``, ``report.json`` and ``shards/``.
         jobs: Number of worker processes; default: one per core.
         ir: Folder to cache compiled IR in, for later builds of the same files with the same options. Changes to headers

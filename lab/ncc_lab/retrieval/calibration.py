@@ -25,7 +25,7 @@ from ncc.ir.inputs import find_inputs, load_module
 from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import Pooler, load_pooler
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.system.files.writing import check_writable, write_atomically
 from ncc.tasks.search.calibration import FORMAT_VERSION, Calibration
 

@@ -1,7 +1,9 @@
-"""Text for people: untrusted names made printable, sizes and times with units, aligned columns."""
+"""Text for people: names made printable, sizes and times with units, aligned columns, the command as typed."""
 
 import os
 import re
+import shlex
+import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -113,6 +115,11 @@ def format_given_bytes(size: float) -> str:
     return next((text.replace(" ", "") for text in texts if parse_bytes(text) == size), f"{size:.15g}")
 
 
+def pluralize(count: int, noun: str, ending: str = "s") -> str:
+    """Format a number of things, with the ending of their plural unless it is 1."""
+    return f"{count:,} {noun}{ending * (count != 1)}"
+
+
 def format_interval(time: float, low: float, high: float) -> str:
     """Format a time in ms and its interval, in units that leave few digits; a common unit is printed once."""
     (middle, unit), *ends = map(_duration, (time, low, high))
@@ -143,3 +150,11 @@ def align_columns(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     align = [str.ljust if index in left else str.rjust for index in range(len(widths))]
     return ["  ".join(map(lambda put, *cell: put(*cell), align, row, widths)).rstrip() for row in rows]
+
+
+def command_line(program: str = "ncc") -> str:
+    """Return the running command without folders' parents: a card must not depend on where it was made."""
+    ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    if ranks > 1:
+        program = f"torchrun --nproc-per-node {ranks} -m {program}"
+    return f"{program} {shlex.join(Path(word).name if '/' in word else word for word in sys.argv[1:])}"

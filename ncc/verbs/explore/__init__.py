@@ -32,13 +32,13 @@ def explore_command(
     options: CompileOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Answer:
-    """Look at a code base: its functions, what is alike, and what each does.
+    """Look at a code base: its functions, similar ones, and the work of each.
 
     Without -o, a page opens in the browser; it is served to this machine alone, until Ctrl-C.
 
-    ncc explore src --jobs 2
+    Example: ncc explore src --jobs 2
 
-    ncc explore code.index -o pages --gpu A100
+    Example: ncc explore code.index -o pages --gpu A100
 
     Args:
         inputs: Files, folders or globs; or one index, made by ncc index.
