@@ -70,7 +70,7 @@ def answer_each(
     if failures:
         if len(items) > 1:
             is_long = not as_json and any(COMMAND_LINE in reason for reason in failures)
-            more = "; --json tells the commands" if is_long else ""
+            more = "; --json shows the compiler commands" if is_long else ""
             print_message(f"ncc: {len(failures)} of {len(items)} inputs failed{more}")
         raise click.exceptions.Exit(2 if num_unknown == len(items) else 1)
 

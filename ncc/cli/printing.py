@@ -51,7 +51,7 @@ def print_answer(answer: "Mapping[str, Any] | str | Sequence[Summary]", source: 
     if isinstance(answer, Mapping):
         text, in_ascii = escape_control(json.dumps(answer, ensure_ascii=False)), json.dumps(answer)
     else:
-        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         text = (
             escape_control(answer)
             if isinstance(answer, str)
@@ -102,7 +102,7 @@ def print_rows(table: Rows) -> None:
 
     shown = Table(*table.heading, box=None, show_header=bool(table.heading), pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
-        shown.add_row(*map(Text, row))
+        shown.add_row(*(Text(cell, overflow="fold") for cell in row))
     print_text([shown])
 
 

@@ -87,7 +87,8 @@ class LaunchProfile(Summarized):
         """Return the work of a thread: operations and accesses by kind, and trip counts."""
         flops, num_bytes = (_format_count(self.per_thread.get(kind, 0)) for kind in ("flops", "global_bytes"))
         sampled = f", estimated from {self.num_sampled_blocks:,} of them" if self.num_sampled_blocks else ""
-        work = [(kind, _format_count(amount)) for kind, amount in sorted(self.per_thread.items())]
+        counts = ((kind, _format_count(amount)) for kind, amount in sorted(self.per_thread.items()))
+        work = [(kind, count) for kind, count in counts if count != "0"]
         loops = [
             (loop.location, "8x", f"assumed: {loop.reason}")
             if loop.trip_count is None
@@ -108,7 +109,7 @@ class LaunchProfile(Summarized):
                 ("work", align_columns(work) if work else "none"),
                 ("loops", align_columns(loops, left=(0, 2)) if loops else ""),
                 ("assumed", [*self.assumptions, *inferred]),
-                ("caution", "; ".join(f"{kind} are not counted as flops" for kind in self.uncounted_operations)),
+                *(("caution", f"{kind} are not counted as flops") for kind in self.uncounted_operations),
             ],
         )
 

@@ -277,6 +277,7 @@ def graph_command(
     from ncc.ir.graph import export, xfg
     from ncc.learning.embedding.embedding import load_embedding
     from ncc.system.files.summaries import Summary
+    from ncc.system.files.text import pluralize
 
     module = result.module
     counts = {kind.name.lower(): int((result.kind == kind).sum()) for kind in xfg.EdgeKind}
@@ -292,8 +293,8 @@ def graph_command(
     elif as_json:
         fields["graph"] = export.to_dict(result)
     summary = Summary(
-        verdict=f"{result.num_edges:,} edges",
-        interval=f"{module.num_statements:,} statements",
+        verdict=pluralize(result.num_edges, "edge"),
+        interval=pluralize(module.num_statements, "statement"),
         confidence=f"{fields['unknown_rate']:.1%} unknown",
         details=[("kinds", ", ".join(f"{count:,} {kind}" for kind, count in counts.items()))],
     )

@@ -12,7 +12,7 @@ from ncc.ir.reader.module import Module
 from ncc.learning.embedding.embedding import Embedding, Lookup
 from ncc.learning.encoder.pooling import Pooler
 from ncc.system.files.summaries import Summarized, Summary
-from ncc.system.files.text import demangle
+from ncc.system.files.text import demangle, pluralize
 from ncc.verbs.types import Level
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ class EmbeddedModule(Summarized):
             for name, vector in zip(names, vectors, strict=is_pooled)
         ]
         return Summary(
-            verdict=f"{len(vectors):,} vector{'s' * (len(vectors) != 1)}",
+            verdict=pluralize(len(vectors), "vector"),
             interval=f"{vectors.shape[1]}-d" + (f", {self.pooling}" if is_pooled else ""),
             confidence=f"{self.unknown_rate:.1%} unknown",
-            subject=f"{self.num_statements:,} statements",
+            subject=pluralize(self.num_statements, "statement"),
             details=details,
         )
 

@@ -31,7 +31,7 @@ from tests.support.refuses import refuses
         ([format_bytes(size, 1000) for size in (12, 999.9, 30800, 3e15)], ["12 B", "1 KB", "30.8 KB", "3000 TB"]),
         ([format_given_bytes(size) for size in (64e3, 65536, 12345, 1.5e6)], ["64KB", "64KiB", "12345", "1.5MB"]),
         ([format_ends(0.17, 0.443), format_ends(500, 3000)], ["170 to 443 µs", "500 ms to 3.00 s"]),
-        ([format_ratio(ratio) for ratio in (0.978, 1.04, 9.96, 64.2, 1234)], ["0.98x", "1.0x", "10x", "64x", "1200x"]),
+        ([format_ratio(ratio) for ratio in (0.978, 1.04, 9.96, 64.2, 1234)], ["0.98x", "1.04x", "10x", "64x", "1200x"]),
         (format_interval(2.5, 2.5 / 9, 22.5), "2.50 ms (278 µs to 22.5 ms)"),
         (format_interval(12e3, 12e3 / 9, 108e3), "12.0 s (1.33 to 108)"),
         (format_interval(9e12, 8e3, 9e16), "285 years (8.00 s to 2,851,928 years)"),

@@ -49,6 +49,7 @@ logger = logging.getLogger(__name__)
 _MAX_SITES = 1000
 _MAX_SIZE = 2**40
 _MAX_ALIASES = 4
+_MAX_PRINTED = 1e12
 _LAUNCHERS = re.compile("<<<|hipLaunchKernelGGL|nqueueNDRangeKernel")
 # their first argument is a pointer; the third of those that copy is the number of bytes, else the second
 _MEMORY = re.compile("(?:cuda|hip)(?:(Mem(?:cpy|set)(?:Async)?)|Malloc(?:Managed|Async|Host)?|HostAlloc)")
@@ -97,10 +98,15 @@ class HostLaunch:
             if index in self.buffers:
                 read[index] = f"{name}: {format_bytes(self.buffers[index], 1000)}"
             elif index in self.values:
-                read[index] = f"{name} = {self.values[index]:,.6g}"
+                read[index] = f"{name} = {format_amount(self.values[index])}"
         return tuple(
             f"{read[key]} ({place})" for key, place in self.origins.items() if key in read and place != "--arg"
         )
+
+
+def format_amount(amount: float) -> str:
+    """Format a number with all digits of a whole one, unless it is too large to be read."""
+    return f"{amount:,.0f}" if float(amount).is_integer() and abs(amount) < _MAX_PRINTED else f"{amount:.6g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from ncc.kernels.measure.opencl import Device
 from ncc.kernels.measure.sources import SHIPPED_KERNELS, KernelSource, find_kernels
 from ncc.kernels.measure.table import MeasuredTime, load_rows, save_rows
 from ncc.system.files.summaries import Summarized, Summary
-from ncc.system.files.text import parse_items
+from ncc.system.files.text import parse_items, pluralize
 from ncc.system.files.writing import folder_lock
 from ncc.system.workers.pool import Pool
 
@@ -191,8 +191,8 @@ class Measurements(Summarized):
     def summary(self) -> Summary:
         """Return the table's size, and failures."""
         return Summary(
-            verdict=f"{self.num_rows:,} rows",
-            interval=f"{self.num_kernels} kernels, {len(self.devices)} devices",
+            verdict=pluralize(self.num_rows, "row"),
+            interval=f"{pluralize(self.num_kernels, 'kernel')}, {pluralize(len(self.devices), 'device')}",
             subject=str(self.table),
             details=[
                 (label, [f"{where}: {reason}" for where, reason in reasons.items()])

@@ -22,7 +22,7 @@ from ncc.learning.corpus.recipe import CorpusFile, Recipe, find_files
 from ncc.learning.embedding.counts import CountsBuilder, save_counts, sum_counts, width_folder
 from ncc.learning.programs.ir_cache import CachingCompiler
 from ncc.system.files.summaries import Summarized, Summary
-from ncc.system.files.text import align_columns
+from ncc.system.files.text import align_columns, pluralize
 from ncc.system.files.writing import folder_lock, write_atomically
 from ncc.system.workers.pool import Batch, Pool
 
@@ -64,10 +64,10 @@ class CorpusReport(Summarized):
         """Return the sums, and the numbers of each source."""
         columns = self.files, self.lines, self.statements
         rows = [(source, *(f"{column[source]:,}" for column in columns)) for source in self.files]
-        pairs = [f"{count:,} pairs at context width {width}" for width, count in self.pairs.items()]
+        pairs = [f"{count:,} pairs within {pluralize(width, 'hop')}" for width, count in self.pairs.items()]
         return Summary(
-            verdict=f"{sum(self.files.values()):,} files",
-            interval=f"{sum(self.statements.values()):,} statements",
+            verdict=pluralize(sum(self.files.values()), "file"),
+            interval=pluralize(sum(self.statements.values()), "statement"),
             confidence=f"{len(self.failures):,} failed",
             details=[
                 ("sources", align_columns([("source", "files", "IR lines", "statements"), *rows])),

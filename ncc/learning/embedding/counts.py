@@ -19,6 +19,7 @@ from ncc.arrays import Ints, Ints32, offsets
 from ncc.errors import AssetError
 from ncc.learning.embedding.vocabulary import Vocabulary
 from ncc.system.files.models import read_json, read_tensors
+from ncc.system.files.text import pluralize
 from ncc.system.files.writing import folder_lock, write_atomically
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class CorpusCounts(CountsCard):
     matrix: "csr_array"  # (num_texts, num_texts) int64 occurrences of a statement in the context of another
 
     def __repr__(self) -> str:
-        counted = f"{len(self.texts)} statements, {self.matrix.nnz} pairs at context width {self.context_width}"
+        counted = f"{len(self.texts)} statements, {self.matrix.nnz} pairs within {pluralize(self.context_width, 'hop')}"
         return f"CorpusCounts({counted}, from {self.num_files} files)"
 
     @property

@@ -42,12 +42,12 @@ class Summary:
             code = _COLORS.get(self.verdict.partition(" ")[0], "1")
             padded[0] = f"\x1b[{code}m{padded[0]}\x1b[0m"
         name = ": ".join(escape_control(part, lines=False) for part in (source, self.subject) if part)
-        text = ["".join([*padded, name]).rstrip()]
+        text, last = ["".join([*padded, name]).rstrip()], ""
         for label, shown in self.details:
-            start, blank = f"  {label}".ljust(_INDENT), " " * _INDENT
             for line in _WRAPPER.wrap(shown) if isinstance(shown, str) else shown:
-                text.append((start + escape_control(line, lines=False)).rstrip())
-                start = blank
+                start = "" if label == last else f"  {label}"
+                text.append((start.ljust(_INDENT) + escape_control(line, lines=False)).rstrip())
+                last = label
         return "\n".join(text)
 
     def to_html(self) -> str:
@@ -77,8 +77,8 @@ class Summarized(ABC):
 
 
 def format_ratio(ratio: float) -> str:
-    """Format a ratio with two significant digits."""
-    digits = 1 if 0.995 <= ratio < 9.95 else 2 if ratio < 0.995 else 0
+    """Format a ratio with two significant digits, and three near 1, of which it is to be seen on which side it is."""
+    digits = 2 if ratio < 1.05 else 1 if ratio < 9.95 else 0
     return f"{ratio if digits else float(f'{ratio:.2g}'):.{digits}f}x"
 
 

@@ -73,7 +73,7 @@ class CoarseningPrediction(Summarized):
                 ("device", self.device or "any GPU; --device names one that was measured"),
                 ("factor", ["".join(f"{factor:<8}" for factor in self.speedups)]),
                 ("speedup", ["".join(f"{f'{speedup:.2f}x':<8}" for speedup in self.speedups.values())]),
-                ("caution", "; ".join(self.warnings)),
+                *(("caution", text) for text in self.warnings),
             ],
         )
 

@@ -78,10 +78,11 @@ class Question:
         if math.isnan(self.sizes[0]):
             curve = self.curve(SIZES if self.compare is None else SIZES[::_TIMED_STEP])
             by_size = {name: getattr(curve, name) for name in ("crossovers", "decided_ranges")}
-            by_size |= {"times_ms": None, "_over_sizes": curve}
+            interval = float(curve.low.min()), float(curve.high.max())
+            by_size |= {"interval": interval, "times_ms": None, "_over_sizes": curve}
         answer = self._predict(self.features)
         if lines := self.work.data_dependent_lines:
-            where = f" (line {', '.join(map(str, lines))})" if lines[0] else ""
+            where = f" (line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))})" if lines[0] else ""
             answer = replace(answer, warnings=(*answer.warnings, f"work depends on data{where}"))
         names = argument_names(self.kernel.module, self.kernel.function)
         return replace(

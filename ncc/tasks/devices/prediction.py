@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,8 @@ class DevicePrediction(Summarized):
         interval: (low, high) of that speedup; meant to hold the true one for 80% of kernels.
         platform: "amd", "nvidia", or the name of a custom head: the measurements behind the answer.
         transfer_bytes: Bytes moved, if given. Without bytes and work-items the answer covers sizes from 1 KiB to
-            4 GiB: ``crossovers`` lists where it changes; other fields are for a size in the middle of training.
+            4 GiB: ``interval`` holds those of all sizes, ``crossovers`` lists where it changes; other fields are for a
+            size in the middle of training.
         wgsize, global_size: Work-items per work-group, and of the launch, if given.
         times_ms: Device → expected time in ms and both ends of its 80% interval; None if no size is given.
         familiar: Whether the kernel is like those that the head was trained on; if not, measure it.
@@ -112,8 +113,6 @@ class DevicePrediction(Summarized):
 
         If no size is given, this holds for every size.
         """
-        if self._over_sizes is not None and not self._over_sizes.is_same:
-            return "undecided"
         return "undecided" if self.interval[0] <= 1 <= self.interval[1] else self.device
 
     @property
@@ -165,14 +164,15 @@ class DevicePrediction(Summarized):
     def summary(self) -> Summary:
         """Return the faster device, its speedup and confidence; for a range of data sizes if none is given."""
         details = [
-            ("caution", self._caution()),
-            ("because", "; ".join(self.reasons)),
+            *(("caution", text) for text in self._cautions()),
+            *(("because", text) for text in self.reasons),
             ("unknown", format_unknown(self.unknown_rate, self.num_statements)),
         ]
         compared = " against ".join(self.machines.values())
         if self._over_sizes is not None:
+            curve = self._over_sizes.summary()
             assumed = "any size; pass --transfer or --global-size for a single answer"
-            return self._over_sizes.summary().add(("devices", compared), ("assumed", assumed), *details)
+            return replace(curve, details=[("devices", compared), *curve.details, ("assumed", assumed), *details])
         first, second = self.devices
         low, high = self.interval
         if self.verdict == "undecided":
@@ -213,14 +213,14 @@ class DevicePrediction(Summarized):
             given = f"--transfer {format_given_bytes(self.transfer_bytes or 0)}"
         return f"{assumed} (from {given})" if assumed else ""
 
-    def _caution(self) -> str:
+    def _cautions(self) -> tuple[str, ...]:
         if self.familiar:
-            return "; ".join(self.warnings)
+            return self.warnings
         nearest = f" (nearest: {self.nearest[0].removeprefix('devmap:')})" if self.nearest else ""
         width = format_ratio(math.sqrt(self.interval[1] / self.interval[0]))
         within = f", within {width} in four cases of five" if self.crossovers is None else ""
         unfamiliar = f"no similar kernel was measured{nearest}; this is the machine model's estimate{within}. "
-        return "; ".join([unfamiliar + "To measure: ncc calibrate", *self.warnings])
+        return unfamiliar + "To measure: ncc calibrate", *self.warnings
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -282,10 +282,9 @@ class DeviceCurve(Summarized):
         """Return the sizes at which each device is faster."""
         first, last = map(format_bytes, self.transfer_bytes[[0, -1]].tolist())
         ranges = [f"{name} from {format_bytes(low)} to {format_bytes(high)}" for name, low, high in self.decided_ranges]
-        sizes = f"{', '.join(ranges)}, undecided elsewhere" if ranges else "none of them is decided"
-        faster = f"{self.fastest[0]} faster"
+        sizes = f"{', '.join(ranges)}, undecided elsewhere" if ranges else "undecided at every size"
         return Summary(
-            verdict=faster if self.is_same else "depends on size" if ranges else "undecided",
+            verdict=f"{self.fastest[0]} faster" if self.is_same else "undecided",
             interval=f"{first} to {last}",
             subject=demangle(self.kernel),
             details=[("sizes", "" if self.is_same else sizes)],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ncc.errors import InputError
+from ncc.kernels.host.launches import format_amount
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.text import demangle, format_bytes, format_duration, format_ends
 from ncc.tasks.gpus.features import OVERHEAD, ROOFLINE_PARTS, LaunchWork, launch_features, roofline_seconds, time_bounds
@@ -18,7 +19,6 @@ _EXTRAPOLATED_WIDTH = 0.3
 """Added to the half width of the log10 interval for a GPU without measurements; only one GPU was measured."""
 _CLOSE = math.log10(2)
 _NUM_SHOWN = 6
-_MAX_PRINTED = 1e12
 _BOUNDS = ("compute", "bandwidth")
 _BOUND_BY = {"compute": "compute", "bandwidth": "memory", "chain": "latency", OVERHEAD: "overhead"}
 _RAISED = {
@@ -104,10 +104,10 @@ class GpuPrediction(Summarized):
         rather = ""
         if self.bound_probability < 0.5:
             other = "memory" if self.bound == "compute" else "compute"
-            rather = f"{_BOUND_BY[self.bound]} if both were equally common; {other} among launches like training's"
+            rather = f"{_BOUND_BY[self.bound]} with equal class priors; {other} with those of the training launches"
         assumed = [*self.assumptions]
         assumed += [
-            f"{name} = {_amount(value)} (from the launch's sizes)" for name, value in self.inferred_arguments.items()
+            f"{name} = {format_amount(value)} (the launch's sizes)" for name, value in self.inferred_arguments.items()
         ]
         assumed += [f"{loop}; assumed 8" for loop in self.data_dependent_loops]
         cautions = [f"raised to {_RAISED[self.raised_to]}"] if self.raised_to else []
@@ -123,14 +123,14 @@ class GpuPrediction(Summarized):
                 ("bound", rather),
                 *(self._evidence() if explain else ()),
                 ("assumed", assumed or "nothing"),
-                ("caution", "; ".join([*cautions, *self.conflicts])),
+                *(("caution", text) for text in (*cautions, *self.conflicts)),
             ],
         )
 
     def _evidence(self) -> list[tuple[str, str]]:
         parts = dict(sorted(self.roofline_ms.items(), key=lambda part: -part[1])[:_NUM_SHOWN])
         moved = format_bytes(self.traffic_bytes, 1000)
-        work = f"{_amount(round(self.flops))} floating-point operations, about {moved} moved"
+        work = f"{format_amount(round(self.flops))} floating-point operations, about {moved} moved"
         if self.num_sampled_blocks:
             work += f"; estimated from {self.num_sampled_blocks:,} of {math.prod(self.grid):,} blocks"
         bounds = _times(self.lower_bounds_ms)
@@ -200,11 +200,6 @@ def predict_time(work: LaunchWork, head: GpuHead, spec: GpuSpec) -> GpuPredictio
         conflicts=work.host.conflicts,
         num_sampled_blocks=profile.num_sampled_blocks,
     )
-
-
-def _amount(value: float) -> str:
-    """Format a whole number with all digits, unless it has too many."""
-    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < _MAX_PRINTED else f"{value:.6g}"
 
 
 def _balance(work: LaunchWork, spec: GpuSpec) -> float:

@@ -11,6 +11,7 @@ from ncc.arrays import Floats32, Ints
 from ncc.errors import InputError, check_positive
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.tables import data_frame
+from ncc.system.files.text import pluralize
 from ncc.tasks.search.index import PERCENTAGES, Index, IndexedFunction, function_lines
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Duplicates(Summarized):
             for index, group in enumerate(self, 1)
         ]
         return Summary(
-            verdict=f"{len(self)} group{'s' * (len(self) != 1)}",
+            verdict=pluralize(len(self), "group"),
             interval=f"similarity {self.threshold:.4g} or more",
             confidence="" if rate is None else f"{rate:.0%} copies",
             subject=str(self.of.store.folder),

@@ -22,7 +22,7 @@ from ncc.learning.encoder.pooling import Pooler, load_pooler
 from ncc.system.files.reading import InputFile, read_input
 from ncc.system.files.summaries import Summarized, Summary
 from ncc.system.files.tables import data_frame
-from ncc.system.files.text import align_columns, demangle, short_path
+from ncc.system.files.text import align_columns, demangle, pluralize, short_path
 from ncc.tasks.search.calibration import Calibration, shipped_calibration
 from ncc.tasks.search.store import Function, Store
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ncc.tasks.search.duplicates import Duplicates
 
-PERCENTAGES = "N%: of pairs this similar or more, N% are copies"
+PERCENTAGES = "N% means that N% of pairs this similar or more are copies"
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class SearchResult(Summarized):
         """Return the matches, best first."""
         has_rates = any(match.copy_rate is not None for match in self)
         return Summary(
-            verdict=f"{len(self)} match{'es' * (len(self) != 1)}",
+            verdict=pluralize(len(self), "match", "es"),
             interval=f"{self.pooling} vectors",
             subject=f"{self.query.location}: {self.query.demangled}" if self.query.file else self.query.demangled,
             details=[("matches", function_lines(self)), ("copies", PERCENTAGES if has_rates else "")],
@@ -190,8 +190,8 @@ class Index(Summarized):
         if report := self.report:
             changes = f"{report.num_updated} updated, {report.num_removed} removed, {len(report.failures)} failed"
         return Summary(
-            verdict=f"{len(self):,} functions",
-            interval=f"{len(self.store.files):,} files",
+            verdict=pluralize(len(self), "function"),
+            interval=pluralize(len(self.store.files), "file"),
             confidence=self.pooling,
             subject=str(self.store.folder),
             details=[("changes", changes)],

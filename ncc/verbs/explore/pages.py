@@ -15,7 +15,7 @@ from typing import Any, cast
 from ncc.errors import InputError, OutputError
 from ncc.system.files.pages import explorer_page, pack
 from ncc.system.files.summaries import Summary
-from ncc.system.files.text import format_bytes
+from ncc.system.files.text import format_bytes, pluralize
 from ncc.system.files.writing import check_folder, folder_lock, write_output
 from ncc.verbs.explore.facts import Explorer
 
@@ -61,7 +61,7 @@ def export(explorer: Explorer, folder: Path, progress: Callable[[str], None] | N
         page = explorer_page(table["title"], {}).encode("utf-8", "backslashreplace")
         write_output(folder / "index.html", page)
     return Summary(
-        verdict=f"{num_functions:,} functions",
+        verdict=pluralize(num_functions, "function"),
         interval=format_bytes(size + len(page), 1000),
         subject=str(folder / "index.html"),
     )
@@ -130,7 +130,7 @@ def serve(explorer: Explorer, port: int, until: ExitStack, *, opens: bool) -> It
         except OSError as error:
             raise InputError(f"port {port} can't be used: {error.strerror}; pass another --port, or none") from error
         address = f"http://{server.hosts[0]}{server.path}"
-        yield Summary(verdict=f"{len(explorer.index):,} functions", interval="Ctrl-C ends it", subject=address)
+        yield Summary(verdict=pluralize(len(explorer.index), "function"), interval="Ctrl-C ends it", subject=address)
         # on a thread of its own: Ctrl-C must not arrive between accepting a connection and handling it
         thread = threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True)
         with suppress(KeyboardInterrupt):

@@ -36,6 +36,14 @@ def test_every_kernel_gets_an_answer_that_does_not_contradict_itself(platform, g
         assert json.loads(json.dumps(answer.to_dict()))["interval"] == list(answer.interval)
 
 
+def test_an_answer_for_all_sizes_is_undecided_if_the_intervals_of_all_hold_1():
+    (answer,) = ncc.predict_device(DATASETS / "kernels" / "nbody.cl")
+    curve = answer.curve()
+    assert curve.decided_ranges and not curve.is_same
+    assert answer.interval == (curve.low.min(), curve.high.max())
+    assert answer.verdict == str(answer).split()[0] == str(curve).split()[0] == "undecided"
+
+
 def test_a_kernel_is_its_own_statements_and_those_that_it_calls():
     options = CompileOptions(optimization="0")  # nothing is inlined
     scale, fill = ncc.predict_device(KERNELS, options=options)
