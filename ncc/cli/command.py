@@ -29,7 +29,7 @@ def read_docstring(function: Any) -> tuple[str, dict[str, str]]:
 
 @dataclass(frozen=True)
 class _Parameter:
-    """A parameter as the command line has it; ``key`` is its name, or the name of its dataclass and its own."""
+    """A parameter of a command; ``key`` is its name, after that of its dataclass and a dot if it is a field."""
 
     key: str
     annotation: Any

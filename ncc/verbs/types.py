@@ -141,7 +141,7 @@ def show_results(results: Any, **how: Any) -> tuple[dict[str, Any], list[Any]]:
 
 
 def load_command(place: str) -> Command:
-    """The command that "module:name" stands for."""
+    """Load the command at "module:name"."""
     definition = resolve_name(place)
     return cast(Command, getattr(definition, "command", definition))
 

@@ -91,7 +91,7 @@ class Explorer:
             return {}
         similarities = np.minimum(self.index.store.largest_similarities(), 1)
         columns: dict[str, Sequence[Any]] = {"nearest": similarities.astype(np.float64).round(3).tolist()}
-        with suppress(InputError):  # too many pairs are alike
+        with suppress(InputError):  # too many pairs are similar
             copies = np.zeros(len(self.index), np.int64)
             for number, (rows, _) in enumerate(self.index.duplicates().rows, 1):
                 copies[rows] = number
