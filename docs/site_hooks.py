@@ -95,6 +95,7 @@ EXAMPLES = {
     "predict-device": ("predict-device datasets/samples/saxpy.cl --explain --json",),
     "predict-coarsening": ("predict-coarsening datasets/samples/saxpy.cl --json",),
     "predict-gpu": ("predict-gpu datasets/gpu/saxpy.cu --grid 1024 --block 256 --json",),
+    "info": ("info --json",),
     "profile": ("profile datasets/gpu/saxpy.cu --grid 1024 --block 256 --arg n=1000000 --json",),
     "classify": ("classify datasets/samples/sort.c --json",),
     "index": ("index datasets/samples/sort.c -o {folder} --json",),
@@ -130,10 +131,22 @@ _KEYS = {
     "kernel": "Name of the kernel in the IR.",
     "grid": "Blocks in each dimension.",
     "block": "Threads of a block in each dimension.",
+    "version": "Version of ncc.",
+    "python": "Version of Python.",
+    "llvm": "Version of the LLVM that reads bitcode and optimizes.",
+    "compiler": "Command of the compiler, without arguments.",
+    "confinement": "What confines compilers here.",
+    "reads": "Extensions of files that are read.",
+    "embedding": "`id` and `dim` of the statement embedding, and its card: data, command and scores.",
+    "encoder": "`id` and `dim` of the encoder, and its card.",
+    "device_heads": "Platform → card of its head.",
+    "coarsening_head": "Card of the head for coarsening.",
+    "classifier": "Card of the classifier.",
+    "data_folder": "Folder of datasets.",
 }
 """Meanings of keys that no result class declares."""
-_RESULTS = {"embed": "EmbeddedModule", "search": "SearchResult"}
-_OBJECTS = ("classes", "explanation", "kernels", "matches")
+_RESULTS = {"embed": "EmbeddedModule", "search": "SearchResult", "devices": "Device"}
+_OBJECTS = ("classes", "explanation", "kernels", "loops", "matches")
 """Keys that hold objects, whose keys are listed too."""
 
 _ORIGINS = {place: origin for origin, place in PAGES.items()}
@@ -145,16 +158,23 @@ _DIRECTIVE = re.compile(r"^<!-- (?P<kind>verbs|verb|names|model|columns)(?:: (?P
 _JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
 _PYTHON_WORD = re.compile(r"\b(?:None|True|False)\b")
 _ATTRIBUTE = re.compile(r"^    (\w+(?:, \w+)*): ", re.M)
+_SEVERAL = re.compile(r"^( +)(\w+(?:, \w+)+)(: .*(?:\n\1 +.*)*)", re.M)
+"""Names that share a text in a docstring, and this text."""
 
 
 class SharedTexts(griffe.Extension):
-    """Docstrings of verbs with the texts that they share, as ``help`` shows them."""
+    """Docstrings of verbs with the texts that they share, as ``help`` shows them; one item for each name."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Replaces a docstring that was read from the source."""
         module = ncc_lab if obj.path.startswith("ncc_lab.") else ncc
         if obj.docstring and ".verbs." in obj.path and obj.name in module.__all__:
             obj.docstring.value = inspect.getdoc(getattr(module, obj.name)) or ""
+        if obj.docstring:
+            obj.docstring.value = _SEVERAL.sub(
+                lambda found: "\n".join(f"{found[1]}{name}{found[3]}" for name in found[2].split(", ")),
+                obj.docstring.value,
+            )
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -310,7 +330,7 @@ def _json(verb: str, definition: Command) -> list[str]:
     """The keys that a command prints with ``--json``, from a run of it, with what they mean."""
     if verb in EXAMPLES:
         rows = [*_rows(_print_json(EXAMPLES[verb]), _texts(verb, definition.api or definition.run))]
-    elif definition.has_json and (names := _result_names(definition.run)):
+    elif definition.has_json and (names := _results(verb, definition.run)):
         rows = [(f"`{key}`", text) for key, text in _attributes(getattr(ncc, names[0])).items()]
     else:
         return []
@@ -342,7 +362,7 @@ def _texts(verb: str, function: Callable[..., Any]) -> dict[str, str]:
     """Meanings of keys, from docstrings of the result's class and of others beside it."""
     properties: dict[str, str] = {}
     attributes: dict[str, str] = {}
-    for name in [_RESULTS[verb]] if verb in _RESULTS else _result_names(function):
+    for name in _results(verb, function):
         result = getattr(ncc, name)
         beside = vars(importlib.import_module(result.__module__)).values()
         for each in [*(other for other in beside if inspect.isclass(other) and other is not result), result]:
@@ -364,6 +384,11 @@ def _attributes(kind: type) -> dict[str, str]:
         for names, text in zip(parts[::2], parts[1::2], strict=True)
         for name in names.split(", ")
     }
+
+
+def _results(verb: str, function: Callable[..., Any]) -> list[str]:
+    """Public classes of which a verb prints the fields."""
+    return [_RESULTS[verb]] if verb in _RESULTS else _result_names(function)
 
 
 def _result_names(function: Callable[..., Any]) -> list[str]:

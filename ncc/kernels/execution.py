@@ -92,13 +92,13 @@ class LoopTripCount:
     """How often a loop runs.
 
     Attributes:
-        line: Its line in the source, 0 if it is not known.
-        trip_count: For a thread, on average; None if it depends on data or on an argument that is not given.
-        depth: Loops around it, itself included.
-        function: The function that it is in.
-        statement: One with that line, -1 if there is none.
+        line: Its line in the source, 0 if unknown.
+        trip_count: Average per thread; None if it depends on data or on an argument that is not given.
+        depth: Number of loops around it, itself included.
+        function: Name of its function in the IR.
+        statement: Index of a statement with that line, -1 if there is none.
         file: The line's file, if that is not the source itself; else empty.
-        missing: Arguments of the function, not given, that alone decide how often it runs.
+        missing: Names of the function's arguments that are not given and alone decide the trip count.
     """
 
     line: int

@@ -143,7 +143,7 @@ def test_files_that_change_or_vanish_are_said_to(code, tmp_path):
         table["files"][file]: data_in(tmp_path / "pages", f"functions/{row}")
         for row, file in enumerate(table["columns"]["file"])
     }
-    assert "not as it was indexed" in notes["code/again.c"]["notes"][0] and "graph" not in notes["code/again.c"]
+    assert "changed since it was indexed" in notes["code/again.c"]["notes"][0] and "graph" not in notes["code/again.c"]
     assert "no such file" in notes["code/dot.c"]["notes"][0] and "graph" not in notes["code/dot.c"]
     assert run_here("explore", "code.index", "--root", "code", "-o", "trusted").code == 0
     data = data_in(tmp_path / "trusted", "functions/0")

@@ -55,7 +55,7 @@ class XFG:
         source, target: (num_edges,) int32 nodes.
         statement: (num_edges,) int32 statement that labels the edge.
         kind: (num_edges,) uint8, see `EdgeKind`.
-        root, exit, effect: first node of each of the added groups.
+        root, exit, effect: First node of this added group.
         effect_statement: (num_effects,) int32 statement of each effect node.
         num_nodes: Total number of nodes.
     """

@@ -28,11 +28,11 @@ class Device:
     Attributes:
         name: The driver's name for it, numbered if several share it.
         kind: "CPU", "GPU" or "other".
-        driver: The driver.
+        driver: Name of the OpenCL driver.
         compute_units: Number of compute units.
         max_wgsize: Maximum number of work-items per work-group.
-        memory_bytes: Size of global memory.
-        local_bytes: Local memory per work-group.
+        memory_bytes: Size of global memory in bytes.
+        local_bytes: Local memory per work-group in bytes.
     """
 
     name: str

@@ -169,12 +169,12 @@ class Measurements(Summarized):
     """Result of `measure_kernels`.
 
     Attributes:
-        table: The file.
-        num_rows: Rows in it.
-        num_kernels: Kernels that have rows.
+        table: Path of the table.
+        num_rows: Number of its rows.
+        num_kernels: Number of kernels that have rows.
         devices: Names of the devices that have rows.
         failed: File, kernel and device, or file → reason for missing rows.
-        warnings: File, kernel and device → what is unusual about a kernel that was measured.
+        warnings: File, kernel and device → reason to distrust a kernel that was measured.
     """
 
     table: Path

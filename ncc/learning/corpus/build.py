@@ -35,7 +35,9 @@ class CorpusReport(Summarized):
     """Size of a corpus, and its failures.
 
     Attributes:
-        files, lines, statements: Source → number of its files that were read, of their lines of IR and statements.
+        files: Source → number of its files that were read.
+        lines: Source → number of their lines of IR.
+        statements: Source → number of their statements.
         pairs: Context width in hops → number of ordered pairs of statements.
         num_distinct: Number of distinct statements.
         failures: Path → reason.

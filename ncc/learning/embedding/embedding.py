@@ -109,7 +109,7 @@ class Embedding(Shareable):
     ) -> None:
         """Check that there is one finite vector for each word."""
         if vectors.ndim != 2 or len(vectors) != len(vocabulary) or not vectors.shape[1]:
-            raise InputError(f"vectors of shape {vectors.shape} for {len(vocabulary)} words")
+            raise InputError(f"vectors have shape {vectors.shape}; expected a row for each of {len(vocabulary)} words")
         if vectors.dtype == np.float16:  # tests exponents for all ones, which is five times as fast
             is_finite = not ((vectors.view(np.uint16) & 0x7C00) == 0x7C00).any()
         else:

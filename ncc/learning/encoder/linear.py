@@ -52,11 +52,11 @@ class LinearEncoder(Shareable):
         patterns, dim = self.weights.shape if self.weights.ndim == 2 else (0, 0)
         shapes = [self.pattern_ids.shape, self.idf.shape, self.scale.shape, self.center.shape, self.anchors.shape[1:]]
         if shapes != [(patterns,)] * 3 + [(dim,), (self.num_classes,)] or not patterns or self.num_classes > dim:
-            raise InputError(f"an encoder with {self.weights.shape} and {shapes}, {self.num_classes} for classes")
+            raise InputError(f"shapes {self.weights.shape} and {shapes} don't match, or {self.num_classes} classes")
         if (np.diff(self.pattern_ids.astype(np.int64)) <= 0).any() or self.pattern_ids[-1] >> BITS >= len(KINDS):
-            raise InputError("an encoder whose patterns are not in order, or of an unknown kind")
+            raise InputError("the encoder's patterns are not in order, or of an unknown kind")
         if len(self.level_norms) != 2:
-            raise InputError(f"an encoder with the norms {self.level_norms}")
+            raise InputError(f"the encoder has the norms {self.level_norms}; expected two")
 
     def _save(self, folder: Path) -> None:
         FORMAT.save(self, folder)

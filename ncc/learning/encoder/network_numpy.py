@@ -37,7 +37,7 @@ class NumpyEncoder:
     def __post_init__(self) -> None:
         config, dim = self.config, self.dim
         if config.layers > len(self.tensors):  # before shapes of all layers are computed
-            raise InputError(f"an encoder of {config.layers} layers")
+            raise InputError(f"the encoder has {config.layers} layers, more than arrays")
         gates, states = 4 * config.hidden, config.num_states
         shapes: Shapes = {"literals.weight": (config.buckets, dim)} if config.buckets else {}
         for layer in range(config.layers):
@@ -125,7 +125,7 @@ class NumpyHead:
         shapes |= {"output.weight": (outputs, dense), "output.bias": (outputs,)}
         _check_shapes(self.tensors, shapes)
         if features < self.vector_size:
-            raise InputError(f"a head on {features} features, of which {self.vector_size} are the encoder's")
+            raise InputError(f"the head reads {features} features; expected at least the encoder's {self.vector_size}")
         if self._over_batch and not (self.tensors["norm.running_var"] >= 0).all():
             raise InputError("a variance is below 0")
 
@@ -168,7 +168,7 @@ class NumpyNetwork:
 
     def __post_init__(self) -> None:
         if self.head.vector_size != self.encoder.vector_size:
-            raise InputError(f"a head on vectors of {self.head.vector_size}, not of {self.encoder.vector_size}")
+            raise InputError(f"the head reads vectors of {self.head.vector_size}; expected {self.encoder.vector_size}")
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats32], config: EncoderConfig) -> Self:
@@ -196,7 +196,7 @@ class Ensemble:
         parts = [(each.encoder, each.head) for each in self.members]
         sizes = {(one.dim, one.vector_size, head.num_outputs, head.num_auxiliary) for one, head in parts}
         if len(sizes) != 1:
-            raise InputError(f"networks of sizes {sizes or 'none'}; expected the same of each")
+            raise InputError(f"networks have sizes {sizes or 'none'}; expected equal ones")
 
     def rescaled(self, mean: Floats32, scale: Floats32) -> Self:
         """The same networks with outputs scaled to `mean` + `scale` × outputs, (num_outputs,) float32 each."""
@@ -233,11 +233,11 @@ class ProgramNetwork:
 
     def __post_init__(self) -> None:
         if self.vectors.shape[1:] != (self.network.encoder.dim,) or not self.vectors.size:
-            raise InputError(f"vectors of shape {self.vectors.shape} for an encoder of {self.network.encoder.dim}")
+            raise InputError(f"vectors have shape {self.vectors.shape}; the encoder reads {self.network.encoder.dim}")
         if self.row.ndim != 1 or not self.row.size or not 0 <= self.row.min() <= self.row.max() < len(self.vectors):
-            raise InputError(f"row is of shape {self.row.shape}, or leads out of {len(self.vectors)} vectors")
+            raise InputError(f"row has shape {self.row.shape}, or a value outside of {len(self.vectors)} vectors")
         if self.network.head.num_auxiliary:
-            raise InputError(f"a head that takes {self.network.head.num_auxiliary} auxiliary numbers")
+            raise InputError(f"the head takes {self.network.head.num_auxiliary} auxiliary numbers; expected none")
 
     def scores(self, program: EncodedProgram) -> Floats32:
         """The network's outputs, (num_outputs,) float32."""
@@ -262,7 +262,7 @@ class LSTMEncoder(Shareable):
 
     def __post_init__(self) -> None:
         if self.vectors.shape[1:] != (self.encoder.dim,) or self.projection.shape[1:] != (self.encoder.vector_size,):
-            raise InputError(f"an LSTM with vectors {self.vectors.shape} and a last layer {self.projection.shape}")
+            raise InputError(f"shapes {self.vectors.shape} and {self.projection.shape} don't fit the LSTM")
 
     def _save(self, folder: Path) -> None:
         LSTM_FORMAT.save(self, folder)
@@ -295,8 +295,8 @@ LSTM_FORMAT: ModelFormat[LSTMEncoder] = ModelFormat("LSTM encoder", 3, LSTMEncod
 
 
 def _check_shapes(tensors: Mapping[str, Floats32], shapes: Shapes) -> None:
-    """Describe missing, unexpected and misshaped arrays."""
+    """Raise if arrays are missing, superfluous or of a wrong shape."""
     names = shapes.keys() | tensors.keys()
     wrong = sorted(n for n in names if n not in shapes or n not in tensors or tensors[n].shape != shapes[n])
     if wrong:
-        raise InputError(f"a network with missing, wrong or superfluous {wrong}")
+        raise InputError(f"the network has missing, wrong or superfluous arrays: {wrong}")

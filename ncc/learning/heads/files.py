@@ -197,4 +197,4 @@ def check_shapes(part: Any, **shapes: tuple[int, ...]) -> None:
     """Refuse a part of a model with an array of another shape."""
     for name, shape in shapes.items():
         if (found := getattr(part, name).shape) != shape:
-            raise InputError(f"{name} is of shape {found}; expected {shape}")
+            raise InputError(f"{name} has shape {found}; expected {shape}")

@@ -31,15 +31,15 @@ class Boosted:
         nodes, trees = len(self.column), len(self.root)
         shapes = {array.shape for array in (self.column, self.threshold, self.right, self.value)}
         if not nodes or shapes != {(nodes,)} or {self.root.shape, self.target.shape} != {(trees,)}:
-            raise InputError("trees with arrays of different lengths")
+            raise InputError("the trees' arrays have different lengths")
         inner = np.flatnonzero(self.column >= 0)
         right = self.right[inner]
         if (right <= inner + 1).any() or (right >= nodes).any() or inner[-1:].tolist() == [nodes - 1]:
-            raise InputError("a tree without an end")
+            raise InputError("a tree has no end")
         if (self.root < 0).any() or (self.root >= nodes).any():
-            raise InputError("a tree whose root is out of range")
+            raise InputError("the root of a tree is out of range")
         if self.base.ndim != 1 or (self.target < 0).any() or (self.target >= self.num_targets).any():
-            raise InputError("a tree whose target is out of range")
+            raise InputError("the target of a tree is out of range")
 
     @property
     def num_targets(self) -> int:

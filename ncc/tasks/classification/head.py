@@ -54,9 +54,9 @@ class ClassifierHead(Shareable):
         """Check that the parts fit each other."""
         counts = [self.network.network.head.num_outputs, len(self.ngrams.bias), len(self.classes)]
         if len(set(counts)) > 1:
-            raise InputError(f"network, n-grams and names are of {counts} classes")
+            raise InputError(f"network, n-grams and names have {counts} classes; expected the same number")
         if not self.titles.keys() <= set(self.classes):
-            raise InputError("a title is of no class")
+            raise InputError("a title belongs to no class")
 
     def _save(self, folder: Path) -> None:
         FORMAT.save(self, folder)

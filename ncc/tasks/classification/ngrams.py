@@ -43,7 +43,7 @@ class NgramModel:
         shapes = [self.scale.shape, self.bias.shape, self.idf.shape]
         types = [str(array.dtype) for array in (self.weights, self.scale, self.bias, self.idf)]
         if types != ["int8", *["float32"] * 3] or shapes != [(classes,), (classes,), (buckets,)] or not buckets:
-            raise InputError(f"n-grams with {self.weights.shape} and {shapes}, {types}")
+            raise InputError(f"n-grams have shapes {self.weights.shape} and {shapes}, {types}; these don't match")
 
     @classmethod
     def rounded(cls, weights: Floats, bias: Floats, idf: Floats32) -> Self:

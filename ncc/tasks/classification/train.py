@@ -191,10 +191,7 @@ def split_samples(samples: ProgramSamples, *, is_grouped: bool = True) -> Progra
 
 
 def near_duplicates(table: ProgramTable) -> Ints:
-    """Index of the group of programs with the same sequence of abstracted statements, (n,) int64.
-
-    Programs of a group differ only in names, constants and comments.
-    """
+    """Number the groups of programs with the same abstracted statements in the same order, (n,) int64."""
     groups: dict[bytes, int] = {}
     spans = zip(table.start[:-1].tolist(), table.start[1:].tolist(), strict=True)
     keys = (hashlib.sha256(table.text_id[start:end].tobytes()).digest() for start, end in spans)

@@ -51,7 +51,7 @@ class Errors:
     def __post_init__(self) -> None:
         check_shapes(self, ratio=LEVELS.shape, times=(len(self.times),))
         if (self.times < 0).any() or (np.diff(self.ratio, prepend=0) < 0).any():
-            raise InputError("errors below 0, or of ratios that descend")
+            raise InputError("errors of times are below 0, or errors of the ratio descend")
 
     def blend(self, other: "Errors", weight: float, stretch: float) -> "Errors":
         """Interpolate to larger errors, and scale the result."""
@@ -93,15 +93,15 @@ class Expert:
         if self.errors_by_time:
             at, scale = self.errors_by_time["at"], self.errors_by_time["scale"]
             if at.ndim != 1 or not at.size or scale.shape != (at.size, 1 + self.model.num_targets):
-                raise InputError(f"errors by time of shapes {at.shape} and {scale.shape}")
+                raise InputError(f"errors by time have shapes {at.shape} and {scale.shape}, which don't match")
             if (scale < 0).any() or (np.diff(at) < 0).any():
-                raise InputError("errors by time below 0, or times that descend")
+                raise InputError("errors by time are below 0, or their times descend")
         check_shapes(self, code=(len(self.names), CODE.stop - CODE.start), low=(3,), high=(3,))
         if (self.low > self.high).any():
-            raise InputError("sizes that descend")
+            raise InputError("the smallest size is above the largest")
         for start, end in (self.blend_range, (self.in_domain_radius, self.out_of_domain_radius)):
             if not start < end:
-                raise InputError(f"distances {start:g} and {end:g}; expected ascending ones")
+                raise InputError(f"distances are {start:g} and {end:g}; expected ascending ones")
 
     def distances(self, columns: Floats) -> Floats:
         """(n, kernels) float64 distances of launches from the training kernels, including sizes beyond all of these."""
@@ -158,11 +158,11 @@ class TimesHead(Shareable):
             model, errors = expert.model, (expert.errors_in_domain, expert.errors_out_of_domain)
             counts |= {model.num_targets, *(len(each.times) for each in errors)}
             if isinstance(model, Boosted) and model.column.max() >= NUM_COLUMNS:
-                raise InputError("trees of other columns")
+                raise InputError("trees read columns that the head does not have")
             if isinstance(model, LSTMTimes) and self.embedding_id is None:
                 raise InputError("a model reads statements, but no embedding is named")
         if not self.experts or counts != {len(self.devices)}:
-            raise InputError(f"no models, or models, constants or errors of other than {len(self.devices)} devices")
+            raise InputError(f"expected models, constants and errors of {len(self.devices)} devices")
 
     def _save(self, folder: Path) -> None:
         FORMAT.save(self, folder)
@@ -212,7 +212,7 @@ class TimesHead(Shareable):
         fastest = int(targets[1:].argmax()) + 1 if len(targets) > 1 else 0
         ratio, half = float(targets[fastest] if fastest else 0), float(np.interp(INTERVAL, LEVELS, errors.ratio))
         if not max(np.abs(logs).max() + errors.times.max(), abs(ratio) + half) < _MAX_LOG:
-            raise AssetError(f"the head is damaged: it says e^{logs.max():.3g} ms, and e^{ratio:.3g} times as fast")
+            raise AssetError(f"the head is damaged: it predicts e^{logs.max():.3g} ms, and a ratio of e^{ratio:.3g}")
         times = {
             name: tuple(np.exp([log, log - error, log + error]).tolist())
             for name, log, error in zip(self.devices, logs, errors.times, strict=True)

@@ -71,7 +71,7 @@ class MachineModel:
 
     def __post_init__(self) -> None:
         if self.constants.ndim != 2 or self.constants.shape[1] not in _TERMS:
-            raise InputError(f"constants of shape {self.constants.shape}")
+            raise InputError(f"constants have shape {self.constants.shape}; expected a known number of columns")
 
     def targets(self, terms: Floats) -> Floats:
         """(n, devices) float64 log times: logarithms of the sums of the terms."""
@@ -191,7 +191,7 @@ class LSTMTimes:
     def __post_init__(self) -> None:
         _check_scale(self, len(LAUNCH))
         if (found := self.ensemble.members[0].head.num_auxiliary) != len(LAUNCH):
-            raise InputError(f"networks that take {found} numbers; expected {len(LAUNCH)}")
+            raise InputError(f"networks take {found} numbers; expected {len(LAUNCH)}")
 
     @property
     def num_targets(self) -> int:

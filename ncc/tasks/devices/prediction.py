@@ -60,14 +60,14 @@ class DevicePrediction(Summarized):
         transfer_bytes: Bytes moved, if given. Without bytes and work-items the answer covers sizes from 1 KiB to
             4 GiB: ``interval`` holds those of all sizes, ``crossovers`` lists where it changes; other fields are for a
             size in the middle of training.
-        wgsize, global_size: Work-items per work-group, and of the launch, if given.
+        wgsize: Work-items per work-group, if given.
+        global_size: Work-items of the launch, if given.
         times_ms: Device → expected time in ms and both ends of its 80% interval; None if no size is given.
         familiar: Whether the kernel is like those that the head was trained on; if not, measure it.
         distance: Distance to the nearest of those kernels: about the log of the factor by which their work differs.
         nearest: Names of the nearest of those kernels.
         assumptions: Derived sizes: ``transfer_bytes`` or ``global_size``, and ``integer_arguments``, the value of all.
-        decided_ranges: (device, from, to) of bytes moved in which the whole interval is on one side of 1, if no size is
-            given.
+        decided_ranges: (device, from, to) of bytes moved at which the answer is decided, if no size is given.
         crossovers: Bytes moved at which the expected speedup passes 1, if no size is given.
         devices: The two that are compared: the first of the head's, and the fastest of the others.
         machines: Device → the processor's name, if the device's name isn't one.

@@ -75,11 +75,11 @@ class GpuHead(Shareable):
 
     def __post_init__(self) -> None:
         if self.gpu not in load_specs() or not set(self.feature_names) >= _NEEDED:
-            raise InputError(f"GPU {self.gpu!r:.40}, {len(self.feature_names)} features")
+            raise InputError(f"GPU {self.gpu!r:.40} is unknown, or features are missing")
         k, points = len(self.feature_names), max(len(self.train_points), 1)
         check_shapes(self, logit_calibration=(2,), mean=(k,), scale=(k,), train_points=(points, k))
         if self.trees.num_targets != len(TARGETS) or self.trees.column.max() >= k:
-            raise InputError("trees of other features or targets")
+            raise InputError("trees have other features or targets than the head")
 
     def _save(self, folder: Path) -> None:
         FORMAT.save(self, folder)

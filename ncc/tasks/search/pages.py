@@ -62,7 +62,7 @@ def read_trusted(path: str, source: str, folder: str | None, known: str | None, 
         return read_source(path, source, root)
     data = read_source(path, source, folder)
     if known is not None and content_hash(data) != known:
-        raise NccError(f"{source or path}: is not as it was indexed; index again, or pass --root FOLDER to show it")
+        raise NccError(f"{source or path}: changed since it was indexed; index again, or pass --root FOLDER to show it")
     return data
 
 

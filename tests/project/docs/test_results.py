@@ -64,6 +64,13 @@ def test_commands_of_a_page_have_the_options_that_it_gives_them(page):
     assert [command for command in commands if unknown_options(command)] == []
 
 
+def test_commands_of_shipped_models_have_their_options():
+    cards = {path: path.read_text(encoding="utf-8") for path in (ROOT / "ncc" / "assets").rglob("*.json")}
+    commands = [command for card in cards.values() for command in re.findall(r'"command": ?"ncc ([^"]+)"', card)]
+    assert len(commands) > 5
+    assert [command for command in commands if unknown_options(command)] == []
+
+
 def unknown_options(line: str) -> set[str]:
     """Options on a command line that its command does not have."""
     command: click.Command | None = app

@@ -81,6 +81,12 @@ def test_the_reference_has_the_texts_that_verbs_share(site, page):
     assert "<p>Statement embedding, or its name: a folder, or ORG/NAME on the Hugging Face hub; default: the" in text
 
 
+@pytest.mark.parametrize("field", ["low", "high"])
+def test_fields_that_share_a_text_have_it_each(site, field):
+    page = (site / "python" / "devices.html").read_text(encoding="utf-8")
+    assert re.search(rf"DeviceCurve\.{field}\">(?:(?!</tr>).)*ends of its 80% interval", page, re.S)
+
+
 def test_search_reaches_every_command(site):
     found = (site / "search" / "search_index.json").read_text(encoding="utf-8")
     assert [path.name for path in (ROOT / "docs/commands").glob("*.md") if path.stem not in found] == []
