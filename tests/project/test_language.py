@@ -1,6 +1,7 @@
 """Pages, help, error messages and docstrings are in plain American English: no pattern of the table comes back."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from tests.rooms import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("*.md", "docs/**/*.md", "datasets/**/*.md", "benchmarks/**/*.md")
+PAGES = ("*.md", "docs/**/*.md", "datasets/**/*.md", "benchmarks/**/*.md", "notebooks/*.ipynb")
 CODE = ("ncc/**/*.py", "lab/**/*.py", "benchmarks/**/*.py", "fuzz/**/*.py", "docs/*.py")
 PATTERNS = {
     # pattern: what to write instead
@@ -111,12 +112,19 @@ def test_constructions_are_found():
     assert [*findings("What is told", AT_START, r"\A")] == ["'What' in 'What is told': write the noun"]
 
 
+def text_of(page: Path) -> str:
+    """Text of a page without its blocks of code, or of a notebook without its cells of code."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return re.sub(r"(?s)```.*?```", "", text)
+
+
 def test_a_page_is_in_plain_english():
     paths = {path.relative_to(ROOT).as_posix(): path for pattern in PAGES for path in ROOT.glob(pattern)}
     found = [
-        f"{name}: {finding}"
-        for name, path in sorted(paths.items())
-        for finding in findings(re.sub(r"(?s)```.*?```", "", path.read_text(encoding="utf-8")), PATTERNS)
+        f"{name}: {finding}" for name, path in sorted(paths.items()) for finding in findings(text_of(path), PATTERNS)
     ]
     assert not found, "\n".join(found)
 

@@ -209,8 +209,8 @@ def build_xfg(module: Module) -> XFG:
     - A statement that makes no value and is not a terminator leads to a separate effect node, as it would to a result.
     - An unconditional branch, a switch and the like lead from every leaf of the block (a node that the block reaches
       and leads on from nowhere) to the labels (control); a conditional branch from its condition. A switch leads from
-      its condition too, an invoke from what it makes. What leaves the function leads from the leaves and its operands
-      to the return node. Arguments belong to the entry block: those that it does not use are among its leaves.
+      its condition too, an invoke from its result. A terminator that leaves the function leads from the leaves and its
+      operands to the return node. Arguments belong to the entry block: unused ones are among its leaves.
     - A call of a function in the module leads from each actual argument (from the label for an immediate) to the formal
       one and from the return node to the result; a call without arguments leads to the callee's root. Any other call
       leads from its arguments to the result.

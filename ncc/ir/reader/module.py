@@ -65,8 +65,8 @@ class Module:
         function_start: (num_functions + 1,) int32 first statement of each function, then num_statements.
         function_block: (num_functions + 1,) int32 first block of each function, then num_blocks.
         function_is_kernel: (num_functions,) bool.
-        statement_offset: (num_statements,) uint32 offset of each statement in the text; of a ``define`` of what
-            follows that word.
+        statement_offset: (num_statements,) uint32 offset of each statement in the text; of a ``define``, offset of
+            the text after that word.
         ir: The text that was read.
         skipped_functions: Device functions that did not compile, each with the first error.
     """

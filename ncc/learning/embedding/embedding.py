@@ -90,7 +90,7 @@ class Embedding(Shareable):
     Args:
         vocabulary: The words.
         vectors: (num_words, dim) float32 rows of length 1; or float16, as files have them, which are scaled to that
-            length when they are first asked for.
+            length on first use.
         abstraction: Rules for abstracting statements before lookup; default: ncc's rules.
         card: Model card: corpus, command, configuration and scores.
 

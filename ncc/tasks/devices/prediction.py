@@ -230,7 +230,7 @@ class DeviceCurve(Summarized):
     Attributes:
         kernel: The kernel's name.
         platform: "amd", "nvidia", or the name of a custom head.
-        wgsize: As given; None was answered by covering the range seen in training.
+        wgsize: Work-items per work-group, if given; None covers the range seen in training.
         transfer_bytes: (n,) float64, ascending.
         speedup_gpu_over_cpu: (n,) float64 expected CPU time / GPU time.
         low, high: (n,) float64 ends of its 80% interval.
@@ -267,7 +267,7 @@ class DeviceCurve(Summarized):
 
     @property
     def crossovers(self) -> tuple[float, ...]:
-        """Sizes in bytes at which the expected speedup crosses 1, interpolated between the given ones."""
+        """Sizes in bytes at which the expected speedup passes 1, interpolated between the given sizes."""
         log_ratio, logs = np.log(self.speedup_gpu_over_cpu), np.log(self.transfer_bytes)
         turns = np.flatnonzero((log_ratio[:-1] > 0) != (log_ratio[1:] > 0))
         fraction = log_ratio[turns] / (log_ratio[turns] - log_ratio[turns + 1])
@@ -302,8 +302,7 @@ class LineContribution:
     Attributes:
         line: Line of the source, or 0.
         statements: Abstracted texts of its statements, each once.
-        log_ratio_change: Log(CPU time / GPU time) as predicted minus that without them; positive favors the
-            GPU.
+        log_ratio_change: Change of log(CPU time / GPU time) through these statements; positive favors the GPU.
     """
 
     line: int

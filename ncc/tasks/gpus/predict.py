@@ -64,7 +64,7 @@ class GpuPrediction(Summarized):
             interval's lower end may be.
         raised_to: The bound that the time was raised to; empty if the learned time is above all bounds.
         uncounted_operations: Operations that are not counted.
-        conflicts: Launch sizes that differ from those in host code, and whether its values were too long to follow.
+        conflicts: Launch sizes that differ from those in host code, and a note if its values were too long to follow.
         num_sampled_blocks: Number of blocks that counts were estimated from; 0 if all were counted.
     """
 

@@ -33,7 +33,7 @@ class Calibration:
 
     Attributes:
         pooler_id: ID of the pooler of the vectors.
-        similarity: Ascending grid of similarities.
+        similarity: Ascending grid of n similarities, -1 to 1; the rates have n values, too.
         true_positive_rate: Fraction of pairs of copies with at least that similarity.
         false_positive_rate: Fraction of pairs of different functions with at least that similarity.
         about: Numbers of pairs, and the command.
