@@ -163,3 +163,7 @@ def test_only_wanted_tensors_are_read_and_their_sizes_come_first(tmp_path):
     assert read_model(tmp_path, "m", 1, ["a"])[1].keys() == {"a"}
     with refuses(AssetError, "'extra' is too large"):
         read_model(tmp_path, "m", 1)
+    with (tmp_path / "m.json").open("r+b") as card:
+        card.truncate(2**27 + 1)  # within the limit of other files
+    with refuses(AssetError, "m.json", "more than 134,217,728 bytes", "NCC_INPUT_GB"):
+        read_model(tmp_path, "m", 1, ["a"])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ncc.arrays import Floats32, Ints
 from ncc.errors import AssetError, InputFileError
-from ncc.system.files.models import read_json
+from ncc.system.files.models import read_json, read_whole
 from ncc.system.files.writing import open_atomically, write_atomically
 
 FORMAT_VERSION = 2
@@ -206,8 +206,8 @@ class Store:
     def files(self) -> list[FileRow]:
         """One record per file."""
         try:
-            files = decode(self._path(_FILES_FILE).read_bytes(), type=list[FileRow])
-        except (OSError, ValueError, DecodeError) as error:
+            files = decode(read_whole(self._path(_FILES_FILE)), type=list[FileRow])
+        except (AssetError, ValueError, DecodeError) as error:
             raise self._damaged(_FILES_FILE, error) from error
         counts = [file.num_functions for file in files]
         if min(counts, default=0) < 0 or sum(counts) != self.card.num_functions:
