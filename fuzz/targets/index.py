@@ -10,9 +10,11 @@ import numpy as np
 
 from fuzz.folders import Files, mutate_files, put, read_folder, unpack
 from fuzz.targets import Target
+from ncc.ir.frontend.options import CompileOptions
 from ncc.tasks.search.index import Index, load_index
 from ncc.tasks.search.pages import source_lines
 from ncc.tasks.search.store import FileRow, Function, IndexCard, content_hash, writing
+from ncc.verbs.explore.facts import Explorer
 
 __all__ = ["TARGETS"]
 
@@ -46,7 +48,10 @@ def _search(data: bytes) -> None:
     index: Index = load_index(put(_with_card(unpack(data))))
     assert np.isfinite(index.vectors).all()
     index.store.nearest(np.ones((1, index.store.card.dim), np.float32), 3)
+    explorer = Explorer(index, ["index"], CompileOptions(), None, None)
+    json.dumps(explorer.table(), allow_nan=False)
     for row in range(min(len(index), 100)):
+        assert not explorer.function(row)["code"]
         function = index.function_at(row)
         assert not source_lines(function).lines
         assert function.demangled.isprintable()

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from ncc.errors import CompileError, InputError
+from ncc.errors import COMMAND_LINE, CompileError, InputError, IRError
 from ncc.ir.inputs import find_inputs, load_module
 from ncc.kernels.measure.arguments import NDRange, launch_range, read_annotations
 from ncc.kernels.reading import kernel_indices
@@ -56,8 +56,8 @@ def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]
                     axes = [int(axis) for axis in count_work(module, function).dimensions if axis.isdecimal()]
                     name = module.function_names[function]
                     kernels.append(KernelSource(item.name, name, source, 1 + max(axes, default=0)))
-        except (CompileError, InputError) as error:
-            failed[item.name] = str(error)
+        except (CompileError, InputError, IRError) as error:
+            failed[item.name] = str(error).partition(COMMAND_LINE)[0].replace("\n", " ")
     if not kernels:
         raise InputError("; ".join(failed.values()) or f"{inputs[0]}: no OpenCL C kernel; expected .cl files")
     return kernels, failed

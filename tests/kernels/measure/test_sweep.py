@@ -290,3 +290,11 @@ def test_what_a_kernel_prints_stays_inside(pocl, tmp_path, capfd):
     found = _measure([tmp_path], tmp_path / "t.parquet", pocl[:1], sizes=(64,))
     assert found.num_rows == 1
     assert "loud" not in "".join(capfd.readouterr())
+
+
+def test_a_file_that_does_not_compile_is_named_in_one_line(pocl, tmp_path):
+    (tmp_path / "bad.cl").write_text("kernel void bad(global float *a) { a = 1.5f; }\n")
+    [reason] = _measure([tmp_path / "bad.cl", "good"], tmp_path / "t.parquet", pocl[:1], sizes=(64,)).failed.values()
+    assert "bad.cl:1:38: error" in reason
+    assert "\n" not in reason
+    assert "-emit-llvm" not in reason
