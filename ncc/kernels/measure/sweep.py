@@ -59,9 +59,15 @@ class Sweep:
         turns, order = Counter[str](), list[tuple[int, KernelSource]]()
         first: dict[tuple[str, str], KernelSource] = {}
         for kernel in (replace(kernel, file=os.path.relpath(kernel.file, path.parent)) for kernel in found):
+            name = _name(kernel)
+            if name != name.encode(errors="replace").decode():
+                self.failed[name] = (
+                    f"kernel {kernel.name}: a name that is not UTF-8 can't be in a table; rename the file"
+                )
+                continue
             twin = first.setdefault((kernel.source_id, kernel.name), kernel)
             if twin is not kernel:
-                self.failed[_name(kernel)] = f"kernel {kernel.name}: has the source of {twin.file}, which is measured"
+                self.failed[name] = f"kernel {kernel.name}: has the source of {twin.file}, which is measured"
                 continue
             turns[kernel.family] += 1
             order.append((turns[kernel.family], kernel))

@@ -292,6 +292,17 @@ def test_what_a_kernel_prints_stays_inside(pocl, tmp_path, capfd):
     assert "loud" not in "".join(capfd.readouterr())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_file_whose_name_no_table_can_hold_costs_itself(pocl, tmp_path):
+    shutil.copy(KERNELS / "good.cl", tmp_path / "a\udcff.cl")
+    shutil.copy(KERNELS / "good.cl", tmp_path / "b.cl")
+    found = _measure([tmp_path], tmp_path / "t.parquet", pocl[:1], sizes=(64,))
+    assert found.failed == {
+        "a\udcff.cl: good": "kernel good: a name that is not UTF-8 can't be in a table; rename the file"
+    }
+    assert [row.kernel_file for row in load_rows(tmp_path / "t.parquet")] == ["b.cl"]
+
+
 def test_a_file_that_does_not_compile_is_named_in_one_line(pocl, tmp_path):
     (tmp_path / "bad.cl").write_text("kernel void bad(global float *a) { a = 1.5f; }\n")
     [reason] = _measure([tmp_path / "bad.cl", "good"], tmp_path / "t.parquet", pocl[:1], sizes=(64,)).failed.values()
