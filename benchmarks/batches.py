@@ -20,7 +20,7 @@ import torch
 from ncc.learning.encoder.batches import encode_programs
 from ncc.learning.encoder.config import program_encoder
 from ncc.learning.training.config import TrainingStatistics
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.tasks.classification.config import NetworkTraining
 from ncc.tasks.classification.network import fit_network, program_data
 from ncc_lab.environment import environment

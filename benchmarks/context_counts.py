@@ -20,7 +20,7 @@ import numpy as np
 from ncc.ir.graph.contexts import count_contexts
 from ncc.ir.graph.xfg import XFG, build_xfg
 from ncc.ir.reader.reader import read_module
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc_lab.environment import environment
 
 WIDTHS = (1, 2, 3)

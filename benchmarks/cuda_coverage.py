@@ -22,8 +22,8 @@ from ncc.errors import NccError
 from ncc.ir.inputs import load_module
 from ncc.kernels.reading import split_kernel_name
 from ncc.learning.data import registry as data
-from ncc.system.files.provenance import command_line
 from ncc.system.files.reading import InputFile
+from ncc.system.files.text import command_line
 from ncc.tasks.gpus.train import device_sources, make_options
 from ncc_lab.environment import environment
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ncc.arrays import Floats
 from ncc.learning.embedding.embedding import load_embedding
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.tasks.devices.fit import OWN
 from ncc.tasks.devices.train import held_out_answers, launch_folds, own_launches
 from ncc.tasks.gpus.specs import MEASURED

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ncc.learning.embedding.embedding import l2_normalize
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.system.files.writing import write_atomically
 from ncc.tasks.search.store import Store, writing
 from ncc_lab.environment import environment

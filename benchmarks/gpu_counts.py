@@ -25,7 +25,7 @@ from ncc.kernels.launch import Launch
 from ncc.kernels.profile import LaunchProfile
 from ncc.kernels.reading import find_kernels
 from ncc.learning.data import registry as data
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.tasks.gpus.features import count_launch
 from ncc.tasks.gpus.train import make_options, program_modules
 from ncc_lab.environment import environment

@@ -21,7 +21,7 @@ from ncc.ir.frontend.compile import compile_source
 from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.reader.reader import read_module
 from ncc.kernels.reading import kernel_indices, split_kernel_name
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc_lab.environment import environment
 
 _FOLDERS = ("include", "src", "test")

@@ -43,7 +43,7 @@ from ncc.kernels.measure.arguments import Argument, NDRange, fill, read_annotati
 from ncc.kernels.measure.opencl import choose_devices, open_device
 from ncc.kernels.reading import NAMES_FLAG, kernel_indices
 from ncc.learning.data.registry import cache_folder
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.tasks.devices.head import load_device_head
 from ncc_lab.environment import environment
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import ncc
 from ncc.errors import NccError
 from ncc.ir.inputs import find_inputs
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc_lab.environment import environment
 
 TIMEOUT_S = 5

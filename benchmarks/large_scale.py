@@ -22,7 +22,7 @@ from ncc.ir.frontend.options import CompileOptions
 from ncc.ir.graph.contexts import count_contexts
 from ncc.ir.graph.xfg import build_xfg
 from ncc.ir.reader.reader import read_module
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc_lab.environment import environment
 
 FUNCTION = re.compile(rb"^define [^\n]*?@([-\w.$]+)\(.*?^}\n", re.MULTILINE | re.DOTALL)

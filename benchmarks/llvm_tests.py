@@ -24,7 +24,7 @@ from ncc.errors import NccError
 from ncc.ir.reader.abstraction import Abstraction
 from ncc.ir.reader.native import OPCODES
 from ncc.ir.reader.reader import print_canonically, read_module
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.system.workers.pool import Pool
 from ncc_lab.environment import environment
 

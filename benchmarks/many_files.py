@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 import ncc
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc_lab.environment import environment
 
 RESULT = Path(__file__).with_name("results") / "many_files.json"

@@ -18,7 +18,7 @@ import numpy as np
 
 from ncc.learning.embedding.embedding import l2_normalize
 from ncc.learning.encoder.pooling import load_pooler
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.system.files.writing import write_atomically
 from ncc.tasks.search.index import Index
 from ncc.tasks.search.store import FileRow, Function, IndexCard, Store, writing

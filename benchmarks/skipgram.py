@@ -27,7 +27,7 @@ from ncc.learning.embedding.counts import CorpusCounts
 from ncc.learning.embedding.skipgram import WeightedPairs, skipgram_loss, train_skipgram
 from ncc.learning.embedding.train import load_corpora
 from ncc.learning.embedding.vocabulary import build_vocabulary
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc_lab.environment import environment
 
 EPOCHS = (1, 2, 4, 8, 16, 32, 48, 64, 128)

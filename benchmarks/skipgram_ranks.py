@@ -24,7 +24,7 @@ from torch import distributed, multiprocessing
 from ncc.learning.embedding.config import EmbeddingConfig
 from ncc.learning.embedding.skipgram import train_skipgram
 from ncc.learning.training.ranks import process_group
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc_lab.environment import environment
 
 

@@ -27,7 +27,7 @@ from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.precision import shared_precisions
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc_lab.environment import environment
 
 DIM, ROWS, CLASSES = 200, 5000, 104

@@ -23,7 +23,7 @@ from ncc.learning.embedding.backoff import generalize
 from ncc.learning.embedding.embedding import load_embedding
 from ncc.learning.encoder.pooling import POOLINGS, load_pooler
 from ncc.learning.programs.ir_cache import CachingCompiler
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.system.files.writing import write_atomically
 from ncc_lab.environment import environment
 from ncc_lab.retrieval.pools import Build, compile_file

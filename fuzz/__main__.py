@@ -11,7 +11,7 @@ from fuzz.kept import read_input
 from fuzz.runner import FuzzConfig, FuzzResult, run_fuzzer
 from fuzz.targets import Target, all_targets, find_target
 from fuzz.trial import Problem, attempt
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc.system.files.writing import write_atomically
 
 

@@ -29,7 +29,7 @@ from ncc.learning.encoder.network import EncoderNetwork
 from ncc.learning.training.config import TrainingConfig, TrainingStatistics
 from ncc.learning.training.loop import train
 from ncc.learning.training.ranks import process_group
-from ncc.system.files.provenance import command_line
+from ncc.system.files.text import command_line
 from ncc_lab.environment import environment
 
 DIM, WORDS, BUCKETS, CLASSES = 200, 2000, 2000, 104
