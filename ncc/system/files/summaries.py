@@ -77,7 +77,7 @@ class Summarized(ABC):
 
 
 def format_ratio(ratio: float) -> str:
-    """Format a ratio with two significant digits, and three near 1, of which it is to be seen on which side it is."""
+    """Format a ratio with two significant digits, or three near 1, to show its side of 1."""
     digits = 2 if ratio < 1.05 else 1 if ratio < 9.95 else 0
     return f"{ratio if digits else float(f'{ratio:.2g}'):.{digits}f}x"
 
