@@ -20,3 +20,10 @@ if (location.protocol === "file:") {
     }
   };
 }
+
+// A word such as --transfer is an option here, and not one that results must not have.
+const post = window.Worker.prototype.postMessage;
+window.Worker.prototype.postMessage = function (message) {
+  const isQuery = typeof message?.data === "string";
+  post.call(this, isQuery ? { ...message, data: message.data.replace(/(^|\s)-+/g, "$1") } : message);
+};

@@ -101,6 +101,7 @@ def test_the_search_of_the_built_folder_answers_without_a_server_and_a_network(s
             ("roofline", "GPU times"),
             ("NCC_CACHE", "Environment variables"),
             ("undecided", "Questions"),
+            ("--transfer", "ncc predict-device"),
         ):
             box.clear()
             box.send_keys(words)
