@@ -97,6 +97,9 @@ def build_index(
     found = find_inputs(roots)
     failures = {item.name: item.error for item in found if item.error}
     files = {str(item.source): item.source for item in found if isinstance(item.source, InputFile) and not item.error}
+    for path in [path for path in files if path != path.encode(errors="replace").decode()]:
+        failures[path] = f"{path}: its name is not UTF-8, as JSON's must be; rename it"
+        del files[path]
     if not files:
         raise InputFileError(next(iter(failures.values()), "no input was given to index"))
     with folder_lock(folder, wait_s=0):
