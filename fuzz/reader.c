@@ -13,7 +13,7 @@ void ncc_key(uint64_t first, uint64_t second);
 reader *ncc_open(const char *text, int64_t len, uint32_t flags, int32_t max_fields, const char *known_callees);
 int32_t ncc_read(reader *r, int64_t bytes);
 void ncc_view(const reader *r, const void **data, int64_t *len);
-int32_t ncc_status(const reader *r, int64_t *error_at, const char **message);
+const char *ncc_refusal(const reader *r, int64_t *error_at);
 void ncc_free(reader *r);
 
 static void require(int holds) {
@@ -46,7 +46,7 @@ static void require_sense(const reader *r) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const void *fields[NUM_FIELDS];
   int64_t lengths[NUM_FIELDS], at;
-  const char *message;
+  int32_t status;
   uint8_t options = size ? data[size - 1] : 0;
   char *text = malloc(size + 1); /* of its own, so that a byte too far is seen */
   if (!text) return 0;
@@ -55,10 +55,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ncc_key(1, 2);
   reader *r = ncc_open(text, (int64_t)size, options & 7, options & 8 ? 4 : -1, "get_global_id\nsqrt");
   require(r != NULL);
-  while (!ncc_read(r, options & 16 ? 50 : 1 << 22)) {}
+  do status = ncc_read(r, options & 16 ? 50 : 1 << 22);
+  while (!status);
   ncc_view(r, fields, lengths);
-  if (ncc_status(r, &at, &message)) require(message && at >= 0 && at <= (int64_t)size);
-  else require_sense(r);
+  if (status == 1) require_sense(r);
+  else require(ncc_refusal(r, &at) && at >= 0 && at <= (int64_t)size);
   ncc_free(r);
   free(text);
   return 0;

@@ -24,12 +24,14 @@ static uint64_t number_in(const reader *r, size_t at) {
 static size_t length_at(const reader *r, span vector) { return vector.at + (text_of(r, vector)[1] == 'v' ? 10 : 1); }
 
 void need(reader *r, int condition, const char *message) {
-  if (!condition) fail_at(r, r->statement, message);
+  if (!condition) fail_at(r, r->place == IN_BODY ? r->statement : r->p, message);
 }
 
 /* The type of a vector's elements; a scalar is unchanged. */
-span element_of(const reader *r, span type) {
-  if (!is_vector(r, type)) return type;
+span element_of(const reader *r, span type) { return is_vector(r, type) ? inside(r, type) : type; }
+
+/* The type of a vector's or array's elements. */
+span inside(const reader *r, span type) {
   size_t at = length_at(r, type);
   while (r->out.data[at] != ' ') at++;
   at += 3; /* " x " */
@@ -57,6 +59,12 @@ static shape shape_of(const reader *r, span type) {
   return found;
 }
 
+/* Is an array or vector of so many elements, whose type has this key? */
+void check_sequence(reader *r, span type, uint64_t count, uint32_t key) {
+  int fits = (*text_of(r, type) == '[' || is_vector(r, type)) && number_in(r, length_at(r, type)) == count;
+  need(r, fits && (!count || key_of(r, inside(r, type)) == key), "a constant that is not of its type");
+}
+
 /* The type of an aggregate's field, by the digits of its index; empty if the text was truncated. */
 span field_of(reader *r, span type, const char *index) {
   const char *text = text_of(r, type), *end = text + type.n;
@@ -66,8 +74,7 @@ span field_of(reader *r, span type, const char *index) {
   need(r, *text == '[' || *text == '{' || packed, "an index into what is no aggregate");
   if (*text == '[') {
     need(r, number_in(r, type.at + 1) > left, "an index behind the end of an aggregate");
-    const char *element = (const char *)memchr(text, ' ', type.n) + 3;
-    return (span){(size_t)(element - r->out.data), (size_t)(end - 1 - element)};
+    return inside(r, type);
   }
   const char *start = text + 2 + packed; /* "{ " */
   int depth = 0;

@@ -3,32 +3,28 @@
    Reference: LLVM Language Reference, "Instruction Reference". */
 #include "reader.h"
 
-/* Words up to the type of a call: fast-math flags are kept, conventions and attributes dropped. Is an address space
-   among them? */
-static int read_conventions(reader *r) {
-  int is_far = 0;
+/* Words of some kinds up to a function's type, in a call or prototype: flags are kept, conventions and attributes
+   dropped. Returns WORD_LINKAGE where they name an address space, and WORD_CONVENTION of a kernel. */
+int read_words_before_type(reader *r, int kinds) {
+  int found = 0;
   while (!at_type(r)) {
-    if (*r->p == '"' || *r->p == '#') {
-      read_attributes(r);
-      continue;
-    }
     word w = peek_word(r);
-    if (w.kind & WORD_FLAG) {
-      emit_word(r, w);
-      continue;
+    if (*r->p == '!') skip_attachment(r);
+    else if (accept_attribute(r)) continue;
+    else if (w.kind & kinds & WORD_FLAG) emit_word(r, w);
+    else if (is_attribute(r, &w)) read_attribute(r, w);
+    else {
+      int is_far = is(w, "addrspace");
+      if ((!(w.kind & kinds) && !is_far) || is(w, "common") || is(w, "appending")) fail(r, "expected a type");
+      found |= is_far ? WORD_LINKAGE : 0;
+      if (is(w, "spir_kernel") || is(w, "amdgpu_kernel") || is(w, "ptx_kernel")) found |= WORD_CONVENTION;
+      r->p += w.n;
+      skip_space(r);
+      if (is(w, "cc")) skip_digits(r);
+      else if (*r->p == '(') skip_balanced(r); /* addrspace(1), riscv_vls_cc(32) */
     }
-    if (is_attribute(r, &w)) {
-      read_attribute(r, w);
-      continue;
-    }
-    if (!(w.kind & WORD_CONVENTION) && !is(w, "addrspace")) fail(r, "expected a type");
-    is_far |= is(w, "addrspace");
-    r->p += w.n;
-    skip_space(r);
-    if (is(w, "cc")) skip_digits(r);
-    else if (*r->p == '(') skip_balanced(r); /* addrspace(1), riscv_vls_cc(32) */
   }
-  return is_far;
+  return found;
 }
 
 int32_t read_block(reader *r) {
@@ -94,6 +90,7 @@ static void read_arguments(reader *r, int32_t callee, size_t least, size_t most)
     push_operand(r, read_typed_value(r));
     if (r->type.n && (size_t)count < least)
       need(r, key_of(r, r->type) == r->parameters.data[count], "an argument of another type than the parameter's");
+    need(r, !r->type.n || !strchr("vl", *text_of(r, r->type)), "an argument that is no value");
   }
   need(r, (size_t)count >= least && (size_t)count <= most, "a call with too few or too many arguments");
   int drop = dropped_argument(r, callee, count);
@@ -116,11 +113,8 @@ static void read_call_tail(reader *r) {
       r->collect_locals = 1;
       skip_balanced(r);
       r->collect_locals = 0;
-    } else if (*r->p == '#' && r->p[1] >= '0' && r->p[1] <= '9') {
-      r->p++;
-      skip_digits(r);
-    } else if (*r->p == '"') { /* not read_attributes, which would continue on the next line */
-      read_text_attribute(r);
+    } else if (accept_attribute(r)) { /* not read_attributes, which would continue on the next line */
+      continue;
     } else if (is_name_char(*r->p)) {
       word w = peek_word(r);
       if (!is_attribute(r, &w) || w.s[w.n] == ':') return;
@@ -133,7 +127,7 @@ static void read_call_tail(reader *r) {
 
 /* Operands: callee, arguments, bundles' values. Returns the callee's node. */
 int32_t read_call(reader *r) {
-  int is_far = read_conventions(r);
+  int is_far = read_words_before_type(r, WORD_FLAG | WORD_CONVENTION) & WORD_LINKAGE;
   emit(r, " ");
   r->parameters.len = 0;
   r->has_signature = 0;
@@ -173,17 +167,24 @@ int32_t read_invoke(reader *r, opcode op) {
 void read_landingpad(reader *r) {
   emit(r, " ");
   r->gives = key_of(r, read_type(r));
-  if (accept_word(r, "cleanup")) emit(r, " cleanup");
+  int is_place = r->body.in_phis && r->block != r->body.first_block;
+  need(r, is_place && r->body.has_personality, "a landingpad where none can be");
+  int has_clause = accept_word(r, "cleanup");
+  if (has_clause) emit(r, " cleanup");
+  r->body.in_phis = 0;
   size_t last = 0, last_len = 0;
   for (word w; is(w = peek_word(r), "catch") || is(w, "filter");) {
     size_t from = r->out.len;
     emit_word(r, w);
     read_operand(r);
+    need(r, is(w, "catch") ? is_pointer(r, r->type) : *text_of(r, r->type) == '[', "a clause of another type");
+    has_clause = 1;
     size_t len = r->out.len - from;
     if (last && len == last_len && !memcmp(r->out.data + last, r->out.data + from, len)) r->out.len = from;
     last = r->out.len - len;
     last_len = len;
   }
+  need(r, has_clause, "a landingpad without a clause");
 }
 
 /* "unwind to caller" or "unwind label %x" */
@@ -210,7 +211,10 @@ void read_pad(reader *r, opcode op) {
     emit(r, " within");
   }
   emit(r, " ");
-  push_operand(r, read_value(r, r->out.len));
+  int32_t within = read_value(r, r->out.len);
+  push_operand(r, within);
+  int has_parent = within >= 0 || op == OP_catchswitch || op == OP_cleanuppad; /* these may be within none */
+  need(r, r->body.has_personality && has_parent, "a pad where none can be");
   if (op == OP_catchswitch) read_label_list(r);
   if (op == OP_catchpad || op == OP_cleanuppad) {
     expect(r, '[', "expected '[' and the arguments of a pad");

@@ -9,11 +9,6 @@ void skip_line(reader *r) {
   r->p = line_end ? line_end : r->end;
 }
 
-static void skip_text(reader *r) {
-  skip_space(r);
-  skip_string(r);
-}
-
 /* "($name)", or nothing if the comdat has the name of its owner. */
 void read_name_of_comdat(reader *r, const word *owner) {
   word name = *owner;
@@ -34,11 +29,7 @@ static void read_tail_of_variable(reader *r, const word *owner) {
   for (;;) {
     const char *before = r->p;
     skip_space(r);
-    if (*r->p == '#') {
-      r->p++;
-      skip_digits(r);
-      continue;
-    }
+    if (accept_attribute(r)) continue;
     if (*r->p != ',') {
       r->p = before;
       return;
@@ -51,11 +42,9 @@ static void read_tail_of_variable(reader *r, const word *owner) {
     }
     word w = peek_word(r);
     r->p += w.n;
-    if (is(w, "section") || is(w, "partition") || is(w, "code_model")) skip_text(r);
-    else if (is(w, "align")) {
-      skip_space(r);
-      skip_digits(r);
-    } else if (is(w, "comdat")) read_name_of_comdat(r, owner);
+    if (is(w, "section") || is(w, "partition") || is(w, "code_model")) skip_string(r);
+    else if (is(w, "align")) skip_alignment(r);
+    else if (is(w, "comdat")) read_name_of_comdat(r, owner);
     else if (!is(w, "no_sanitize_address") && !is(w, "no_sanitize_hwaddress") && !is(w, "no_sanitize_memtag") &&
              !is(w, "sanitize_memtag") && !is(w, "sanitize_address_dyninit"))
       fail_at(r, w.s, "expected what may stand behind a global's initializer");
@@ -81,13 +70,14 @@ void read_variable(reader *r) {
   if (is_alias) r->node_kind.data[node] = NODE_FUNCTION;
   r->unseen = 1; /* names in an initializer are not part of functions */
   size_t before = r->out.len;
-  read_type(r);
+  r->has_signature = 0;
+  int is_value = !strchr("vlm", *text_of(r, read_type(r))) && !r->has_signature;
+  need(r, is_value || is_alias, "a global of a type that none has");
   if (is_alias) {
     expect(r, ',', "expected ',' and what an alias stands for");
     r->out.len = before;
-    if (at_type(r)) read_type(r);
-    else emit(r, "ptr"); /* a constant expression has its type inside */
-    read_value(r, before);
+    if (at_type(r)) need(r, is_pointer(r, read_type(r)), "an alias of what is no pointer");
+    read_value(r, before); /* a constant expression has its type inside */
   } else if (!is_declaration) {
     read_value(r, before);
   }
@@ -127,15 +117,8 @@ static void read_attribute_group(reader *r) {
   skip_digits(r);
   expect(r, '=', "expected '=' and a group of attributes");
   expect(r, '{', "expected '{' and attributes");
-  while (!accept(r, '}')) {
-    if (*r->p == '"') {
-      read_text_attribute(r);
-      continue;
-    }
-    word w = peek_word(r);
-    if (!is_attribute(r, &w)) fail(r, "expected an attribute or '}'");
-    read_attribute(r, w);
-  }
+  read_attributes(r, (span){0, 0});
+  expect(r, '}', "expected an attribute or '}'");
 }
 
 static void read_comdat(reader *r) {
@@ -180,14 +163,14 @@ void read_other_entity(reader *r) {
     read_attribute_group(r);
   } else if (is(w, "source_filename")) {
     expect(r, '=', "expected '=' and the name of a file");
-    skip_text(r);
+    skip_string(r);
   } else if (is(w, "target")) {
     if (!accept_word(r, "triple") && !accept_word(r, "datalayout")) fail(r, "expected 'triple' or 'datalayout'");
     expect(r, '=', "expected '=' and a string");
-    skip_text(r);
+    skip_string(r);
   } else if (is(w, "module")) {
     if (!accept_word(r, "asm")) fail(r, "expected 'asm'");
-    skip_text(r);
+    skip_string(r);
   } else if (is(w, "uselistorder") || is(w, "uselistorder_bb") || is(w, "deplibs")) {
     skip_line(r);
   } else {

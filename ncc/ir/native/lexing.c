@@ -34,6 +34,7 @@ void skip_space(reader *r) {
 }
 
 void skip_string(reader *r) {
+  skip_space(r);
   if (*r->p != '"') fail(r, "expected a string");
   const char *close = memchr(r->p + 1, '"', (size_t)(r->end - r->p - 1));
   if (!close) fail(r, "string that does not end");
@@ -186,23 +187,27 @@ static const char *const values[] = {"true", "false", "null", "undef", "poison",
 static const char *const flags[] = {"nuw", "nsw", "exact", "disjoint", "nneg", "samesign", "inbounds", "nusw",
                                     "volatile", "atomic", "weak", "fast", "nnan", "ninf", "nsz", "arcp", "contract",
                                     "afn", "reassoc", "inalloca", "swifterror"};
+/* Attributes of pointers alone where they stand behind a type, of functions alone, and others. */
+static const char *const of_pointers[] = {
+    "align", "byref", "byval", "captures", "dead_on_return", "dead_on_unwind", "dereferenceable",
+    "dereferenceable_or_null", "inalloca", "initializes", "nest", "noalias", "nofree", "nonnull",
+    "preallocated", "readnone", "readonly", "sret", "swifterror", "writable", "writeonly"};
+static const char *const of_functions[] = {
+    "allockind", "alwaysinline", "argmemonly", "builtin", "cold", "convergent", "coro_elide_safe",
+    "coro_only_destroy_when_complete", "denormal_fpenv", "disable_sanitizer_instrumentation", "flatten",
+    "fn_ret_thunk_extern", "hot", "inaccessiblemem_or_argmemonly", "inaccessiblememonly", "inlinehint", "jumptable",
+    "memory", "minsize", "mustprogress", "naked", "nobuiltin", "nocallback", "nocf_check", "noduplicate",
+    "noimplicitfloat", "noinline", "nomerge", "nonlazybind", "nooutline", "noprofile", "norecurse", "noredzone",
+    "noreturn", "nosanitize_bounds", "nosanitize_coverage", "nosync", "nounwind", "null_pointer_is_valid", "optdebug",
+    "optforfuzzing", "optnone", "optsize", "presplitcoroutine", "returns_twice", "safestack", "sanitize_address",
+    "sanitize_alloc_token", "sanitize_hwaddress", "sanitize_memory", "sanitize_memtag", "sanitize_numerical_stability",
+    "sanitize_realtime", "sanitize_realtime_blocking", "sanitize_thread", "sanitize_type", "shadowcallstack",
+    "skipprofile", "speculatable", "speculative_load_hardening", "ssp", "sspreq", "sspstrong", "strictfp", "uwtable",
+    "vscale_range", "willreturn"};
 static const char *const attributes[] = {
-    "align", "alignstack", "allocalign", "allockind", "allocptr", "allocsize", "alwaysinline", "argmemonly", "builtin",
-    "byref", "byval", "captures", "cold", "convergent", "coro_elide_safe", "coro_only_destroy_when_complete",
-    "dead_on_return", "dead_on_unwind",
-    "denormal_fpenv", "dereferenceable", "dereferenceable_or_null", "disable_sanitizer_instrumentation", "elementtype",
-    "flatten", "fn_ret_thunk_extern", "hot", "hybrid_patchable", "immarg", "inaccessiblemem_or_argmemonly",
-    "inaccessiblememonly", "inalloca", "initializes", "inlinehint", "inreg", "jumptable", "memory", "minsize",
-    "mustprogress", "naked", "nest", "noalias", "nobuiltin", "nocallback", "nocapture", "nocf_check",
-    "nocreateundeforpoison", "nodivergencesource", "noduplicate", "noext", "nofpclass", "nofree", "noimplicitfloat",
-    "noinline", "nomerge", "nonlazybind", "nonnull", "nooutline", "noprofile", "norecurse", "noredzone", "noreturn",
-    "nosanitize_bounds", "nosanitize_coverage", "nosync", "noundef", "nounwind", "null_pointer_is_valid", "optdebug",
-    "optforfuzzing", "optnone", "optsize", "preallocated", "presplitcoroutine", "range", "readnone", "readonly",
-    "returned", "returns_twice", "safestack", "sanitize_address", "sanitize_alloc_token", "sanitize_hwaddress",
-    "sanitize_memory", "sanitize_memtag", "sanitize_numerical_stability", "sanitize_realtime",
-    "sanitize_realtime_blocking", "sanitize_thread", "sanitize_type", "shadowcallstack", "signext", "skipprofile",
-    "speculatable", "speculative_load_hardening", "sret", "ssp", "sspreq", "sspstrong", "strictfp", "swiftasync",
-    "swifterror", "swiftself", "uwtable", "vscale_range", "willreturn", "writable", "writeonly", "zeroext"};
+    "alignstack", "allocalign", "allocptr", "allocsize", "elementtype", "hybrid_patchable", "immarg", "inreg",
+    "nocapture", "nocreateundeforpoison", "nodivergencesource", "noext", "nofpclass", "noundef", "range", "returned", "signext",
+    "swiftasync", "swiftself", "zeroext"};
 /* Words before the type of a global or function: linkage, visibility, storage and sharing. */
 static const char *const linkages[] = {
     "private", "internal", "weak", "weak_odr", "linkonce", "linkonce_odr", "available_externally", "appending", "common",
@@ -286,6 +291,8 @@ __attribute__((constructor)) static void fill_tables(void) {
   ADD_ALL(values, WORD_VALUE);
   ADD_ALL(flags, WORD_FLAG);
   ADD_ALL(tails, WORD_TAIL);
+  ADD_ALL(of_pointers, WORD_ATTRIBUTE | WORD_OF_POINTER);
+  ADD_ALL(of_functions, WORD_ATTRIBUTE | WORD_OF_FUNCTION);
   ADD_ALL(attributes, WORD_ATTRIBUTE);
   ADD_ALL(linkages, WORD_LINKAGE);
   ADD_ALL(conventions, WORD_CONVENTION);

@@ -5,27 +5,13 @@
 
 /* "linkage … type @name": words before the type matter only if they mark a kernel. */
 static int32_t read_prototype(reader *r, int *is_kernel) {
-  for (word w; !at_type(r);) {
-    if (*r->p == '"' || *r->p == '#' || *r->p == '!') {
-      if (*r->p == '!') skip_attachment(r);
-      else read_attributes(r);
-      continue;
-    }
-    w = peek_word(r);
-    if (is_attribute(r, &w)) {
-      read_attribute(r, w);
-      continue;
-    }
-    if (!(w.kind & (WORD_LINKAGE | WORD_CONVENTION))) fail(r, "expected the return type of a function");
-    *is_kernel |= is(w, "spir_kernel") || is(w, "amdgpu_kernel") || is(w, "ptx_kernel");
-    r->p += w.n;
-    skip_space(r);
-    if (is(w, "cc")) skip_digits(r);
-    else if (*r->p == '(') skip_balanced(r); /* addrspace(1), riscv_vls_cc(32) */
-  }
+  *is_kernel = (read_words_before_type(r, WORD_LINKAGE | WORD_CONVENTION) & WORD_CONVENTION) != 0;
   emit(r, " ");
-  r->body.returns = key_of(r, read_type(r));
-  read_attributes(r);
+  r->has_signature = 0;
+  span type = read_type(r);
+  need(r, !r->has_signature && !strchr("lm", *text_of(r, type)), "a function that returns what is no value");
+  r->body.returns = key_of(r, type);
+  read_attributes(r, (span){0, 0});
   skip_space(r);
   if (*r->p != '@') fail(r, "expected the name of a function");
   word name;
@@ -36,8 +22,8 @@ static int32_t read_prototype(reader *r, int *is_kernel) {
   return node;
 }
 
-/* Adds the parameters as argument nodes and operands of the define statement. */
-static void read_parameters(reader *r) {
+/* Adds the parameters of a definition as argument nodes and operands of the define statement. */
+static void read_parameters(reader *r, int is_definition) {
   expect(r, '(', "expected '(' and the parameters of a function");
   emit(r, "(");
   for (int i = 0; !accept(r, ')'); i++) {
@@ -49,60 +35,34 @@ static void read_parameters(reader *r) {
     if (!strncmp(r->p, "...", 3)) {
       r->p += 3;
       emit(r, "...");
-      continue;
+      expect(r, ')', "expected ')' behind '...'");
+      break;
     }
-    uint32_t key = key_of(r, read_type(r));
-    if (key == type_key("void", 4)) fail(r, "a parameter of void");
-    read_attributes(r);
+    r->has_signature = 0;
+    span type = read_type(r);
+    int is_value = !r->has_signature && !strchr(is_definition ? "vlo" : "vl", *text_of(r, type));
+    need(r, is_value, "a parameter of a type that no value has");
+    read_attributes(r, type);
     skip_space(r);
-    int32_t node;
-    if (*r->p == '%') {
-      node = define_local(r, NODE_ARGUMENT, read_local(r));
-    } else {
-      node = define_number(r, NODE_ARGUMENT);
-    }
-    emit(r, " <%ID>");
+    int is_named = *r->p == '%';
+    word name;
+    if (is_named && !is_definition) name_of(r, &name);
+    if (!is_definition) continue;
+    int32_t node = is_named ? define_local(r, NODE_ARGUMENT, read_local(r)) : define_number(r, NODE_ARGUMENT);
     r->node_def.data[node] = (int32_t)r->opcode.len;
-    r->node_type.data[node] = key;
+    r->node_type.data[node] = key_of(r, type);
+    emit(r, " <%ID>");
     push_operand(r, node);
   }
   emit(r, ")");
-}
-
-/* Types and attributes of a declaration's parameters. */
-static void skip_parameters(reader *r) {
-  expect(r, '(', "expected '(' and the parameters of a function");
-  for (int i = 0; !accept(r, ')'); i++) {
-    if (i) expect(r, ',', "expected ',' or ')' in the parameters of a function");
-    skip_space(r);
-    if (!strncmp(r->p, "...", 3)) {
-      r->p += 3;
-      continue;
-    }
-    skip_type(r);
-    read_attributes(r);
-    skip_space(r);
-    if (*r->p != '%') continue;
-    word name;
-    name_of(r, &name);
-  }
 }
 
 /* After the parameters: attributes, section, comdat, alignment, collector, personality. */
 static void read_tail_of_function(reader *r, int32_t node) {
   const word owner = {r->text + r->node_name.data[node], r->node_name_len.data[node], WORD_OTHER, NUM_OPCODES};
   for (;;) {
-    skip_space(r);
-    if (*r->p == '#') { /* not read_attributes, which might read a word of the next entity as one */
-      r->p++;
-      skip_digits(r);
-      continue;
-    }
-    if (*r->p == '"') {
-      read_text_attribute(r);
-      continue;
-    }
     word w = peek_word(r);
+    if (accept_attribute(r)) continue; /* not read_attributes, which might read a word of the next entity as one */
     int has_text = is(w, "section") || is(w, "partition") || is(w, "gc");
     int has_value = is(w, "prefix") || is(w, "prologue") || is(w, "personality");
     if (!has_text && !has_value && !is(w, "comdat") && !(w.kind & WORD_LINKAGE)) {
@@ -111,6 +71,7 @@ static void read_tail_of_function(reader *r, int32_t node) {
       continue;
     }
     r->p += w.n;
+    r->body.has_personality |= is(w, "personality");
     if (has_value) {
       size_t at = r->out.len;
       read_typed_value(r);
@@ -278,7 +239,7 @@ static void begin_function(reader *r) {
   int32_t node = body->node = read_prototype(r, &body->kernel);
   r->node_def.data[node] = r->function;
   body->first_arg = (int32_t)r->node_kind.len;
-  read_parameters(r);
+  read_parameters(r, 1);
   body->num_args = (int32_t)(r->operand.len - first_operand);
   body->first_stmt = (int32_t)r->opcode.len;
   body->first_block = r->block;
@@ -306,7 +267,7 @@ static void read_declaration(reader *r) {
   int kernel = 0;
   r->out.len = 0;
   int32_t node = read_prototype(r, &kernel);
-  skip_parameters(r);
+  read_parameters(r, 0);
   read_tail_of_function(r, node);
 }
 

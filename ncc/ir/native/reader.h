@@ -37,7 +37,8 @@ static inline int is_terminator(opcode op) { return op >= OP_ret && op <= OP_cal
 
 /* Classes of words; a word without a class has a meaning in one context only, or none at all. */
 enum { WORD_OTHER = 0, WORD_OPCODE = 1, WORD_TYPE = 2, WORD_VALUE = 4, WORD_FLAG = 8, WORD_TAIL = 16, WORD_CONSTANT = 32,
-       WORD_ATTRIBUTE = 64, WORD_LINKAGE = 128, WORD_CONVENTION = 256, WORD_PREDICATE = 512 };
+       WORD_ATTRIBUTE = 64, WORD_LINKAGE = 128, WORD_CONVENTION = 256, WORD_PREDICATE = 512, WORD_OF_POINTER = 1024,
+       WORD_OF_FUNCTION = 2048 };
 
 typedef struct {
   const char *s;
@@ -63,7 +64,7 @@ VECTOR(numbered_local, numbered_locals)
 typedef struct {
   int32_t node, first_arg, num_args, first_stmt, first_block;
   size_t first_node;
-  int kernel, in_block, has_block, has_alias, has_phi, in_phis;
+  int kernel, in_block, has_block, has_alias, has_phi, in_phis, has_personality;
   uint32_t returns; /* key of its return type */
 } open_function;
 
@@ -148,6 +149,7 @@ static inline int is_name_char(char c) { return name_chars[(uint8_t)c]; }
 /* types.c */
 int at_type(reader *r);
 span read_type(reader *r);
+span read_value_type(reader *r);
 void find_definitions(reader *r);
 void skip_type(reader *r);
 
@@ -157,6 +159,8 @@ void check_operator(reader *r, opcode op, span type);
 void check_cast(reader *r, opcode op, span from, span to);
 void check_phis(reader *r);
 span element_of(const reader *r, span type);
+span inside(const reader *r, span type);
+void check_sequence(reader *r, span type, uint64_t count, uint32_t key);
 span field_of(reader *r, span type, const char *index);
 uint32_t vector_key(reader *r, span shape, span element);
 uint32_t key_around(reader *r, const char *before, size_t n, span type, const char *behind);
@@ -175,10 +179,10 @@ int32_t global_node(reader *r, const char *name, size_t len);
 int32_t read_value(reader *r, size_t type_at);
 int32_t read_typed_value(reader *r);
 int32_t read_callee(reader *r);
-void read_attributes(reader *r);
+void read_attributes(reader *r, span type);
 int is_attribute(const reader *r, const word *w);
 void read_attribute(reader *r, word w);
-void read_text_attribute(reader *r);
+int accept_attribute(reader *r);
 void skip_metadata(reader *r);
 const char *skip_attachment(reader *r);
 void name_of(reader *r, word *name);
@@ -191,6 +195,7 @@ void read_other_entity(reader *r);
 void skip_line(reader *r);
 
 /* calls.c */
+int read_words_before_type(reader *r, int kinds);
 int32_t read_block(reader *r);
 void read_label(reader *r);
 void read_label_list(reader *r);
@@ -201,6 +206,8 @@ void read_pad(reader *r, opcode op);
 
 /* statements.c */
 void emit_word(reader *r, word w);
+void skip_alignment(reader *r);
+void read_comma(reader *r, const char *message);
 void read_operand(reader *r);
 int read_statement(reader *r);
 void end_statement(reader *r, opcode op, int32_t result, int32_t callee, size_t first_operand);

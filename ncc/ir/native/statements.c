@@ -3,20 +3,31 @@
    Reference: LLVM Language Reference, "Instruction Reference"; Ben-Nun et al. 2018, section 4.1. */
 #include "reader.h"
 
+#define UNORDERED "expected the ordering of an atomic operation, and of no other"
+
 void emit_word(reader *r, word w) {
   r->p += w.n;
   emit(r, " ");
   emit_bytes(r, w.s, w.n);
 }
 
-/* Flags after an opcode, in the order of the text; anything else is not consumed. */
-static void read_flags(reader *r) {
-  for (word w; (w = peek_word(r)).kind & WORD_FLAG;) emit_word(r, w);
+/* Flags behind an opcode, in the order in which they stand; anything else is left alone. Is "atomic" among them? */
+static int read_flags(reader *r) {
+  int is_atomic = 0;
+  for (word w; (w = peek_word(r)).kind & WORD_FLAG; emit_word(r, w)) is_atomic |= is(w, "atomic");
+  return is_atomic;
+}
+
+/* A comma that stands in the abstracted statement, too. */
+void read_comma(reader *r, const char *message) {
+  expect(r, ',', message);
+  emit(r, ",");
 }
 
 void read_operand(reader *r) {
   emit(r, " ");
   push_operand(r, read_typed_value(r));
+  need(r, r->type.n && !strchr("vlm", *text_of(r, r->type)), "an operand that is no value");
 }
 
 /* A value without a type of its own, because an earlier operand has the same: the type is written before it while
@@ -37,8 +48,7 @@ static span read_binary(reader *r, opcode op) {
   check_operator(r, op, type);
   r->gives = key_of(r, type);
   push_operand(r, read_value(r, type.at));
-  expect(r, ',', "expected ',' and a second operand");
-  emit(r, ",");
+  read_comma(r, "expected ',' and a second operand");
   push_operand(r, read_untyped_value(r, type));
   return type;
 }
@@ -46,10 +56,7 @@ static span read_binary(reader *r, opcode op) {
 /* Their types are written to `types`. */
 static void read_exactly(reader *r, int count, span *types) {
   for (int i = 0; i < count; i++) {
-    if (i) {
-      expect(r, ',', "expected ',' and a further operand");
-      emit(r, ",");
-    }
+    if (i) read_comma(r, "expected ',' and a further operand");
     read_operand(r);
     types[i] = r->type;
   }
@@ -63,13 +70,12 @@ static void read_pointer(reader *r) {
 /* A constant index of an element is kept without its type, which differs between versions of LLVM; a computed one is
    an operand. */
 static void read_element_index(reader *r) {
-  expect(r, ',', "expected ',' and the index of an element");
-  emit(r, ",");
+  read_comma(r, "expected ',' and the index of an element");
   size_t from = r->out.len;
   emit(r, " ");
   span type = read_type(r);
   need(r, *text_of(r, type) == 'i', "expected the index of an element to be an integer");
-  read_attributes(r);
+  read_attributes(r, type);
   skip_space(r);
   const char *start = r->p;
   if (*start < '0' || *start > '9') {
@@ -97,8 +103,9 @@ static span read_indices(reader *r, span type) {
   return type;
 }
 
-/* syncscope("…") and orderings of atomic operations; returns the number of orderings */
-static int read_ordering(reader *r) {
+/* syncscope("…") and orderings of atomic operations, by letters those that may stand here (acq_rel: b); returns how many
+   of these */
+static int read_ordering(reader *r, const char *allowed) {
   for (int orderings = 0;;) {
     word w = peek_word(r);
     if (is(w, "syncscope")) {
@@ -113,6 +120,7 @@ static int read_ordering(reader *r) {
       emit(r, " syncscope(\"singlethread\")");
     } else if (is(w, "unordered") || is(w, "monotonic") || is(w, "acquire") || is(w, "release") || is(w, "acq_rel") ||
                is(w, "seq_cst")) {
+      need(r, strchr(allowed, is(w, "acq_rel") ? 'b' : *w.s) != NULL, "an ordering that is none of this operation");
       emit_word(r, w);
       orderings++;
     } else {
@@ -122,7 +130,8 @@ static int read_ordering(reader *r) {
 }
 
 /* "8" after "align"; LLVM 3.7 wrote 0 for none */
-static void skip_alignment(reader *r) {
+void skip_alignment(reader *r) {
+  skip_space(r);
   const char *start = r->p;
   skip_digits(r);
   unsigned long long value = strtoull(start, NULL, 10);
@@ -150,23 +159,20 @@ static void read_alignment(reader *r) {
 }
 
 static void read_load(reader *r) {
-  read_flags(r);
+  int is_atomic = read_flags(r);
   emit(r, " ");
-  span type = read_type(r);
-  need(r, !is_type(r, type, "void"), "a load of void");
+  span type = read_value_type(r);
   r->gives = key_of(r, type);
-  expect(r, ',', "expected ',' behind the type that is loaded");
-  emit(r, ",");
+  read_comma(r, "expected ',' behind the type that is loaded");
   read_pointer(r);
-  read_ordering(r);
+  need(r, read_ordering(r, "umas") == is_atomic, UNORDERED);
   read_alignment(r);
 }
 
 static void read_alloca(reader *r) {
   read_flags(r);
   emit(r, " ");
-  span type = read_type(r);
-  need(r, !is_type(r, type, "void"), "an alloca of void");
+  read_value_type(r);
   const char *at = r->p;
   if (next_operand(r) && at_type(r)) {
     emit(r, ",");
@@ -181,20 +187,20 @@ static void read_alloca(reader *r) {
 
 static void read_memory_update(reader *r, opcode op) {
   read_flags(r);
-  if (op == OP_atomicrmw) {
-    word w = peek_word(r);
-    if (!w.n) fail(r, "expected the operation of an atomicrmw");
-    emit_word(r, w);
-  }
+  word w = peek_word(r);
+  if (op == OP_atomicrmw && !w.n) fail(r, "expected the operation of an atomicrmw");
+  if (op == OP_atomicrmw) emit_word(r, w);
   span types[3];
   read_exactly(r, op == OP_cmpxchg ? 3 : 2, types);
+  if (op == OP_cmpxchg || !is(w, "xchg"))
+    check_operator(r, op == OP_cmpxchg ? OP_icmp : *w.s == 'f' ? OP_fadd : OP_add, types[1]);
   need(r, is_pointer(r, types[0]), "expected the address to be a pointer");
   r->gives = key_of(r, types[1]);
   if (op == OP_cmpxchg) {
     need(r, key_of(r, types[1]) == key_of(r, types[2]), "a cmpxchg of values of two types");
     r->gives = r->max_fields < 0 || r->max_fields > 1 ? key_around(r, "{ ", 2, types[1], ", i1 }") : 0;
   }
-  if (read_ordering(r) != 1 + (op == OP_cmpxchg)) fail(r, "expected the ordering of an atomic operation");
+  need(r, read_ordering(r, "marbs") == 1 + (op == OP_cmpxchg), UNORDERED);
   read_alignment(r);
 }
 
@@ -216,7 +222,7 @@ static void read_phi(reader *r) {
   int kinds = 0;
   read_flags(r);
   emit(r, " ");
-  span type = read_type(r);
+  span type = read_value_type(r);
   r->gives = key_of(r, type);
   r->body.has_phi = 1;
   need(r, r->body.in_phis, "a phi behind other instructions of its block");
@@ -266,8 +272,7 @@ static void read_switch(reader *r) {
   span type = r->type;
   need(r, *text_of(r, type) == 'i', "a switch over what is no integer");
   table_clear(&r->cases);
-  expect(r, ',', "expected ',' and the default label of a switch");
-  emit(r, ",");
+  read_comma(r, "expected ',' and the default label of a switch");
   read_label(r);
   expect(r, '[', "expected '[' and the cases of a switch");
   emit(r, " [");
@@ -276,13 +281,12 @@ static void read_switch(reader *r) {
     r->out.len = before;
     emit(r, " ");
     read_typed_value(r);
-    need(r, key_of(r, type) == key_of(r, r->type), "a case of another type than the switch");
+    need(r, key_of(r, type) == key_of(r, r->type) && !strchr("%pun", *r->value), "a case of another type than the switch");
     slot *s = table_slot(&r->cases, r->value, (size_t)(r->p - r->value));
     if (!s) fail_memory(r);
     if (!s->value) fail_at(r, r->value, "a second case of this value");
     s->value = 0;
-    expect(r, ',', "expected ',' and the label of a case");
-    emit(r, ",");
+    read_comma(r, "expected ',' and the label of a case");
     read_label(r);
   }
   emit(r, " ]");
@@ -296,8 +300,7 @@ static void read_branch(reader *r) {
   read_operand(r);
   need(r, is_type(r, r->type, "i1"), "a branch on what is no i1");
   for (int i = 0; i < 2; i++) {
-    expect(r, ',', "expected ',' and a label");
-    emit(r, ",");
+    read_comma(r, "expected ',' and a label");
     read_label(r);
   }
 }
@@ -309,22 +312,31 @@ static void read_ret(reader *r) {
   if (!is_type(r, type, "void")) push_operand(r, read_value(r, type.at));
 }
 
+/* The type of what the index that was read last chooses from one; empty where that is not known. */
+static span indexed(reader *r, span type) {
+  const char *text = text_of(r, type);
+  if (*text == '[' || is_vector(r, type)) return inside(r, type);
+  need(r, *text == '{' || *text == '<', "an index into what is no aggregate");
+  need(r, is_type(r, element_of(r, r->type), "i32") && *r->value != '%', "a field that is no constant of i32");
+  return *r->value >= '0' && *r->value <= '9' ? field_of(r, type, r->value) : (span){0, 0};
+}
+
 static void read_getelementptr(reader *r) {
   read_flags(r);
   if (accept_word(r, "inrange")) skip_balanced(r);
   emit(r, " ");
-  read_type(r);
-  expect(r, ',', "expected ',' behind the source element type");
-  emit(r, ",");
+  span inner = read_value_type(r);
+  read_comma(r, "expected ',' behind the source element type");
   read_operand(r);
   span base = r->type;
   need(r, is_pointer(r, element_of(r, base)), "expected the address to be a pointer");
   r->gives = key_of(r, base);
-  while (next_operand(r)) {
+  for (int i = 0; next_operand(r); i++) {
     emit(r, ",");
     accept_word(r, "inrange");
     read_operand(r);
     need(r, *text_of(r, element_of(r, r->type)) == 'i', "expected an index to be an integer");
+    if (i && inner.n) inner = indexed(r, inner);
     if (!is_vector(r, base) && is_vector(r, r->type)) r->gives = vector_key(r, r->type, base);
   }
 }
@@ -332,7 +344,9 @@ static void read_getelementptr(reader *r) {
 static void read_comparison(reader *r, opcode op) {
   read_flags(r);
   word predicate = peek_word(r);
-  if (!(predicate.kind & WORD_PREDICATE) && !is(predicate, "true") && !is(predicate, "false"))
+  int is_other = predicate.n < 1 || strchr(op == OP_icmp ? "otf" : "ens", *predicate.s) ||
+                 (op == OP_icmp && (is(predicate, "ueq") || is(predicate, "une") || is(predicate, "uno")));
+  if (is_other || !(predicate.kind & WORD_PREDICATE || is(predicate, "true") || is(predicate, "false")))
     fail(r, "expected a predicate");
   emit_word(r, predicate);
   span type = read_binary(r, op);
@@ -363,7 +377,8 @@ static void read_vector(reader *r, opcode op) {
   if (op == OP_insertelement) need(r, key_of(r, element) == key_of(r, types[1]), "an element of another type than the vector's");
   if (op == OP_shufflevector) {
     need(r, key_of(r, types[0]) == key_of(r, types[1]), "a shufflevector of two types");
-    need(r, is_vector(r, types[2]) && is_type(r, element_of(r, types[2]), "i32"), "a mask that is no vector of i32");
+    int is_mask = is_vector(r, types[2]) && is_type(r, element_of(r, types[2]), "i32") && *r->value != '%';
+    need(r, is_mask, "a mask that is no constant vector of i32");
     r->gives = vector_key(r, types[2], element);
   } else {
     read_element_index(r);
@@ -415,16 +430,15 @@ static int32_t read_operands(reader *r, opcode op) {
       break;
     case OP_alloca: read_alloca(r); break;
     case OP_load: read_load(r); break;
-    case OP_store:
-      read_flags(r);
+    case OP_store: {
+      int is_atomic = read_flags(r);
       read_exactly(r, 2, types);
       need(r, is_pointer(r, types[1]), "expected the address to be a pointer");
-      read_ordering(r);
+      need(r, read_ordering(r, "umrs") == is_atomic, UNORDERED);
       read_alignment(r);
       break;
-    case OP_fence:
-      if (read_ordering(r) != 1) fail(r, "expected the ordering of a fence");
-      break;
+    }
+    case OP_fence: need(r, read_ordering(r, "arbs") == 1, UNORDERED); break;
     case OP_cmpxchg:
     case OP_atomicrmw: read_memory_update(r, op); break;
     case OP_getelementptr: read_getelementptr(r); break;
@@ -435,7 +449,7 @@ static int32_t read_operands(reader *r, opcode op) {
       read_operand(r);
       expect(r, ',', "expected ',' and a type");
       emit(r, ", ");
-      r->gives = key_of(r, read_type(r));
+      r->gives = key_of(r, read_value_type(r));
       break;
     case OP_landingpad: read_landingpad(r); break;
     default:
@@ -514,7 +528,7 @@ int read_statement(reader *r) {
   r->p += w.n;
   emit_bytes(r, w.s, w.n);
   r->gives = 0;
-  r->body.in_phis &= op == OP_phi;
+  r->body.in_phis &= op == OP_phi || op == OP_landingpad;
   int32_t callee = read_operands(r, op);
   read_attached_metadata(r);
   if (result != NO_NODE) agree(r, r->statement, result, r->gives);

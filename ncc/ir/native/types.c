@@ -3,6 +3,13 @@
    Reference: Ben-Nun et al. 2018, section 4 (pre-processing: structures are inlined as literal types). */
 #include "reader.h"
 
+/* What stands in a sequence or structure: not void, a label or metadata, and in a vector a scalar. */
+static void read_element(reader *r, char close) {
+  span type = read_type(r);
+  int is_element = !type.n || !strchr(close == '>' ? "<[{vlm" : "vlm", *text_of(r, type));
+  need(r, is_element, "an element of a type that none has");
+}
+
 static void read_elements(reader *r, char close, const char *message) {
   int first = 1;
   size_t start = r->out.len;
@@ -13,7 +20,7 @@ static void read_elements(reader *r, char close, const char *message) {
       expect(r, ',', message);
       emit(r, ", ");
     }
-    read_type(r);
+    read_element(r, close);
     first = 0;
     if (r->out.len - start > MAX_STRUCT_TEXT) r->out.len = start + MAX_STRUCT_TEXT + 1;
   }
@@ -32,10 +39,11 @@ static void read_sequence(reader *r, char close) {
   if (r->p == start) fail(r, "expected the number of elements of an array or vector type");
   while (*start == '0' && r->p - start > 1) start++;
   if (r->p - start > MAX_DIGITS) fail_at(r, start, "number of elements of more than 20 digits");
+  need(r, *start != '0' || close == ']', "a vector of no elements");
   emit_bytes(r, start, (size_t)(r->p - start));
   if (!accept_word(r, "x")) fail(r, "expected 'x' in an array or vector type");
   emit(r, " x ");
-  read_type(r);
+  read_element(r, close);
   expect(r, close, "array or vector type that is not closed");
 }
 
@@ -236,6 +244,15 @@ span read_type(reader *r) {
   return (span){start, r->out.len - start};
 }
 
+/* The type of what is in memory, or goes through a phi. */
+span read_value_type(reader *r) {
+  r->has_signature = 0;
+  span type = read_type(r);
+  int is_value = !r->has_signature && !strchr("vlmo", *text_of(r, type)) && !is_type(r, type, "token");
+  need(r, is_value, "a type that no value has here");
+  return type;
+}
+
 int at_type(reader *r) {
   skip_space(r);
   char c = *r->p;
@@ -294,6 +311,7 @@ void find_definitions(reader *r) {
       name_of(r, &name);
       slot *s = table_slot(&r->comdats, name.s, name.n);
       if (!s) fail_memory(r);
+      if (s->value >= 0) fail_at(r, line, "a second definition of this comdat");
       s->value = 1;
     } else if (*line == 'd' && r->end - line > 7 && !memcmp(line, "define ", 7)) {
       const char *line_end = memchr(line, '\n', (size_t)(r->end - line));

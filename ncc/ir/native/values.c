@@ -5,6 +5,8 @@
 #include "reader.h"
 #include <ctype.h>
 
+#define OTHER_TYPE "a constant that is not of its type"
+
 int32_t new_node(reader *r, int kind, const char *name, size_t len) {
   int32_t node = (int32_t)r->node_kind.len;
   int ok = bytes_push(&r->node_kind, (uint8_t)kind) && ints_push(&r->node_def, -1) &&
@@ -227,7 +229,6 @@ int32_t read_callee(reader *r) {
     for (word w; (w = peek_word(r)).n;) r->p += w.n;
     skip_string(r);
     expect(r, ',', "expected ',' between the strings of inline assembly");
-    skip_space(r);
     skip_string(r);
     emit(r, "asm");
     return NO_NODE;
@@ -274,42 +275,63 @@ static int32_t emit_composite(reader *r, size_t type_at, size_t type_end, int32_
   return global;
 }
 
-/* "T value" inside a constant: returns the global that it is, or is based on. The abstracted text omits it. */
+/* "T value" inside a constant: returns the global that it is, or is built on. Of the abstracted text the type stays. */
 static int32_t read_inner_value(reader *r) {
-  size_t before = r->out.len;
-  read_type(r);
-  int32_t node = read_value(r, before);
-  r->out.len = before;
+  span type = read_type(r);
+  skip_space(r);
+  if (*r->p == '%') fail(r, "a local in a constant");
+  int32_t node = read_value(r, type.at);
+  r->out.len = type.at + type.n;
+  r->type = type;
   return node;
 }
 
-/* Values of an aggregate, from the opening bracket past the closing one. */
-static int32_t read_aggregate(reader *r) {
+/* From an opening bracket past its closing one, the values of an aggregate; their types make up its own. */
+static int32_t read_aggregate(reader *r, span type) {
   if (r->depth >= MAX_DEPTH / 2) return skip_balanced(r); /* without recursion, whose depth a hostile text could choose */
   r->depth++;
   int packed = *r->p == '<' && r->p[1] == '{';
   char close = *r->p == '[' ? ']' : *r->p == '{' || packed ? '}' : '>';
+  const char *open = r->p;
+  int is_cut = type.n > 1 + (size_t)packed && text_of(r, type)[1 + packed] == '.';
+  need(r, !type.n || !memcmp(text_of(r, type), open, 1 + (size_t)packed), OTHER_TYPE);
   r->p += 1 + packed;
+  size_t from = r->out.len;
+  uint32_t key = 0;
+  uint64_t count = 0;
   int32_t global = NO_NODE;
-  for (int i = 0; !accept(r, close); i++) {
-    if (i) expect(r, ',', "expected ',' or a closing bracket in a constant");
+  for (; !accept(r, close); count++) {
+    if (count) expect(r, ',', "expected ',' or a closing bracket in a constant");
+    if (close == '}' && !is_cut) emit_bytes(r, count ? ", " : "<{ " + !packed, count ? 2 : 2 + (size_t)packed);
     int32_t node = read_inner_value(r);
     if (global == NO_NODE) global = node;
+    if (close != '}' && count && key_of(r, r->type) != key) fail_at(r, open, OTHER_TYPE);
+    key = key_of(r, r->type);
+    if (close != '}' || is_cut || !type.n) r->out.len = from;
+    need(r, r->out.len - from <= type.n, OTHER_TYPE);
   }
   if (packed && *r->p != '>') fail(r, "packed constant that is not closed");
-  if (packed) r->p++;
+  r->p += packed;
   r->depth--;
+  if (close != '}' && type.n) check_sequence(r, type, count, key);
+  if (close == '}' && type.n && count && !is_cut) {
+    emit_bytes(r, " }>", 2 + (size_t)packed);
+    need(r, key_of(r, (span){from, r->out.len - from}) == key_of(r, type), OTHER_TYPE);
+  }
+  r->out.len = from;
   return global;
 }
 
 /* Arguments of a constant expression: typed values, except a source element type, indices and a result type. */
-static int32_t read_arguments_of(reader *r, const word *w) {
+static int32_t read_arguments_of(reader *r, const word *w, span type) {
   if (r->depth >= MAX_DEPTH / 2) return skip_balanced(r);
   r->depth++;
   int is_address = is(*w, "getelementptr"), by_index = is(*w, "extractvalue") || is(*w, "insertvalue");
   int32_t global = NO_NODE;
+  size_t before = r->out.len;
   r->p++;
   for (int i = 0;; i++) {
+    r->out.len = before;
     skip_space(r);
     if (by_index && *r->p >= '0' && *r->p <= '9') {
       skip_digits(r);
@@ -325,30 +347,46 @@ static int32_t read_arguments_of(reader *r, const word *w) {
       if (is_address) accept_word(r, "inrange");
       int32_t node = read_inner_value(r);
       if (global == NO_NODE) global = node;
-      if (accept_word(r, "to")) skip_type(r);
+      int is_cast = accept_word(r, "to");
+      if (is_cast) r->type = read_type(r);
+      int is_splat = is(*w, "splat"), is_same = is_cast || (w->op >= OP_add && w->op <= OP_xor);
+      if (type.n && (is_splat || is_same))
+        need(r, key_of(r, r->type) == key_of(r, is_splat ? element_of(r, type) : type), OTHER_TYPE);
     }
     if (accept(r, ')')) break;
     expect(r, ',', "expected ',' or ')' in a constant expression");
   }
   r->depth--;
+  r->out.len = before;
   return global;
+}
+
+/* c"ab\\00", of an array of bytes */
+static void read_text(reader *r, span type) {
+  const char *p = ++r->p + 1;
+  uint64_t count = 0;
+  skip_string(r);
+  for (; p < r->p - 1; count++) {
+    int is_code = *p == '\\' && isxdigit((unsigned char)p[1]) && isxdigit((unsigned char)p[2]);
+    p += is_code ? 3 : 1 + (*p == '\\' && p[1] == '\\');
+  }
+  if (type.n) check_sequence(r, type, count, type_key("i8", 2));
+  emit(r, "<STRING>");
 }
 
 static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
   word w = peek_word(r);
   char c = w.n ? *w.s : 0;
+  span type = {type_at, type_end - type_at};
   if (c == 'c' && w.n == 1 && r->p[1] == '"') {
-    r->p++;
-    skip_string(r);
-    emit(r, "<STRING>");
+    read_text(r, type);
     return NO_NODE;
   }
   int number_prefix = w.n > 2 && (c == 'f' || c == 'u' || c == 's') && w.s[1] == '0' && w.s[2] == 'x';
   if (!(w.kind & WORD_VALUE) && !number_prefix) fail(r, "expected a value");
   r->p += w.n;
-  span type = {type_at, type_end - type_at};
   if (type.n && ((is(w, "null") && !is_pointer(r, type)) || ((is(w, "true") || is(w, "false")) && !is_type(r, type, "i1"))))
-    fail_at(r, w.s, "a constant that is not of its type");
+    fail_at(r, w.s, OTHER_TYPE);
   if (is(w, "true") || is(w, "false")) {
     emit_integer(r, is(w, "true") ? "1" : "0", 1);
     return NO_NODE;
@@ -373,7 +411,7 @@ static int32_t read_word_value(reader *r, size_t type_at, size_t type_end) {
       skip_space(r);
     }
   }
-  if (*r->p == '(') return emit_composite(r, type_at, type_end, read_arguments_of(r, &w));
+  if (*r->p == '(') return emit_composite(r, type_at, type_end, read_arguments_of(r, &w, type));
   if (!is(w, "inf") && !is(w, "nan") && !is(w, "qnan") && !is(w, "snan")) fail(r, "expected '(' in a constant");
   return emit_composite(r, type_at, type_end, NO_NODE);
 }
@@ -385,12 +423,10 @@ int32_t read_value(reader *r, size_t type_at) {
   size_t type_end = r->out.len;
   if (type_end > type_at) emit(r, " ");
   if (c == '%') {
-    int is_label = type_end - type_at == 5 && !memcmp(r->out.data + type_at, "label", 5);
     const char *at = r->p;
     int32_t node = read_local(r);
     if (type_end > type_at) agree(r, at, node, type_key(r->out.data + type_at, type_end - type_at));
-    if (is_label) emit(r, "<LABEL>");
-    else emit(r, "<%ID>");
+    emit(r, "<%ID>");
     return node;
   }
   if (c == '@') {
@@ -410,7 +446,7 @@ int32_t read_value(reader *r, size_t type_at) {
     else emit_integer(r, start, (size_t)(r->p - start));
     return NO_NODE;
   }
-  if (c == '<' || c == '[' || c == '{') return emit_composite(r, type_at, type_end, read_aggregate(r));
+  if (c == '<' || c == '[' || c == '{') return emit_composite(r, type_at, type_end, read_aggregate(r, (span){type_at, type_end - type_at}));
   if (c == '!') {
     r->out.len = type_end;
     skip_metadata(r);
@@ -419,33 +455,33 @@ int32_t read_value(reader *r, size_t type_at) {
   return read_word_value(r, type_at, type_end);
 }
 
-/* "\"key\"" or "\"key\"=\"value\"" */
-void read_text_attribute(reader *r) {
+/* "\"key\"", "\"key\"=\"value\"", or "#7", the number of a group: 0 where there is none. */
+int accept_attribute(reader *r) {
+  if (*r->p == '#' && isdigit((unsigned char)r->p[1])) {
+    r->p++;
+    skip_digits(r);
+    return 1;
+  }
+  if (*r->p != '"') return 0;
   skip_string(r);
   const char *behind = r->p;
-  if (!accept(r, '=')) {
-    r->p = behind; /* on its own line */
-    return;
-  }
-  skip_space(r);
-  skip_string(r);
+  if (accept(r, '=')) skip_string(r);
+  else r->p = behind; /* on its own line */
+  return 1;
 }
 
-/* After a type: parameter and return attributes, which the abstraction drops. */
-void read_attributes(reader *r) {
+/* Attributes, which the abstraction drops; behind a type those that it may have. */
+void read_attributes(reader *r, span type) {
   for (;;) {
-    skip_space(r);
-    if (*r->p == '"') {
-      read_text_attribute(r);
-      continue;
-    }
-    if (*r->p == '#') {
-      r->p++;
-      skip_digits(r);
-      continue;
-    }
     word w = peek_word(r);
+    if (accept_attribute(r)) continue;
     if (!is_attribute(r, &w)) return;
+    if (type.n) {
+      int of_integers = is(w, "zeroext") || is(w, "signext");
+      int fits = is_pointer(r, element_of(r, type)) || !(w.kind & WORD_OF_POINTER);
+      fits = fits && (*text_of(r, type) == 'i' || !of_integers) && !(w.kind & WORD_OF_FUNCTION);
+      need(r, fits, "an attribute of what is of another type");
+    }
     read_attribute(r, w);
   }
 }
@@ -466,8 +502,7 @@ void read_attribute(reader *r, word w) {
     skip_balanced(r);
   } else if (is(w, "align") || is(w, "alignstack")) {
     accept(r, '=');
-    skip_space(r);
-    skip_digits(r);
+    skip_alignment(r);
   } else {
     r->p = behind;
   }
@@ -483,7 +518,8 @@ static void read_metadata_node(reader *r) {
   r->p++;
   int unseen = r->unseen;
   r->unseen = 1; /* metadata add nothing to the program */
-  for (int i = 0; !accept(r, '}'); i++) {
+  size_t before = r->out.len;
+  for (int i = 0; !accept(r, '}'); i++, r->out.len = before) {
     if (i) expect(r, ',', "expected ',' or '}' in metadata");
     skip_space(r);
     if (*r->p == '!') skip_metadata(r);
@@ -538,8 +574,11 @@ int32_t read_typed_value(reader *r) {
     r->out.len = type_at;
     read_type(r); /* "metadata i32 %x", without recursion, whose depth a hostile text could choose */
   }
-  read_attributes(r);
+  span type = r->type;
+  read_attributes(r, type);
   skip_space(r);
   r->value = r->p;
-  return read_value(r, type_at);
+  int32_t node = read_value(r, type_at);
+  r->type = type; /* a constant has others in it */
+  return node;
 }

@@ -212,7 +212,7 @@ STRINGS = {
     r'@s = constant [3 x i8] c"abc"': {"s": "abc"},
     r'@s = constant [5 x i8] c"ab\00\00\00"': {"s": "ab\0\0"},
     r'@s = constant [1 x i8] c"\00"': {"s": ""},
-    r'@s = constant [6 x i8] c"; @t =\00"': {"s": "; @t ="},
+    r'@s = constant [7 x i8] c"; @t =\00"': {"s": "; @t ="},
     '@s = constant [3 x i8] c"\xe9\xff\\00"': {"s": "\xe9\xff"},
     r'@_ZL3msg = internal constant [3 x i8] c"ab\00", section "s", align 16': {"_ZL3msg": "ab"},
     r'@"constant [2 x i8]" = constant [2 x i8] c"x\00"': {"constant [2 x i8]": "x"},
