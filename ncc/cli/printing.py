@@ -74,36 +74,30 @@ def print_answer(answer: "Mapping[str, Any] | str | Sequence[Summary]", source: 
 
 def print_text(text: Any) -> None:
     """Print an answer for people: text, rows, or parts: summaries and what `rich` prints."""
-    if isinstance(text, Rows):
-        print_rows(text)
-        return
-    if isinstance(text, str):
-        print_answer(text)
-        return
     from ncc.system.files.summaries import Summary
 
-    for part in text:
-        if isinstance(part, Summary):
-            print_answer([part])
+    text = _format_rows(text) if isinstance(text, Rows) else text
+    for part in [text] if isinstance(text, str) else text:
+        if isinstance(part, str | Summary):
+            print_answer(part if isinstance(part, str) else [part])
         else:
             from rich.console import Console
 
             Console(highlight=False).print(part)
 
 
-def print_rows(table: Rows) -> None:
-    """Print rows of words: as a table on a terminal, which may break cells into lines, else as lines."""
+def _format_rows(table: Rows) -> Any:
+    """Return rows of words as a table for a terminal, which may break cells into lines, else as lines."""
     rows = [[escape_control(cell) for cell in row] for row in table.rows]
     if not sys.stdout.isatty():
-        print_answer("\n".join(align_columns(rows, left=range(len(rows[0])))))
-        return
+        return "\n".join(align_columns(rows, left=range(len(rows[0]))))
     from rich.table import Table
     from rich.text import Text
 
     shown = Table(*table.heading, box=None, show_header=bool(table.heading), pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
         shown.add_row(*(Text(cell, overflow="fold") for cell in row))
-    print_text([shown])
+    return [shown]
 
 
 def print_traceback(error: Exception) -> None:

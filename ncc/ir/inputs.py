@@ -50,7 +50,7 @@ def _find(argument: str, kernels: bool) -> list[Input]:
     path = Path(argument)
     if argument == STDIN:
         return [Input(argument)]
-    if os.path.isdir(path):
+    if os.path.isdir(argument):  # not "", the path of which is the working folder
         files = (Path(parent) / name for parent, _, names in os.walk(path) for name in names if name.endswith(_ENDS))
         paths = [file for file in sorted(files) if file.suffix and (not kernels or _may_hold_kernels(file))]
         kinds = "kernels" if kernels else f"code: {' '.join(_ENDS)}"
@@ -62,7 +62,7 @@ def _find(argument: str, kernels: bool) -> list[Input]:
         matches = sorted(glob.glob(argument, recursive=True))  # absolute patterns too
         items = [item for match in matches if Path(match).is_file() for item in _modules(match)]
         return items or [Input(argument, f"{argument}: no file matches this pattern")]
-    return [Input(argument, f"{argument}: no such file or folder")]
+    return [Input(argument, f"{argument or repr(argument)}: no such file or folder")]
 
 
 def _may_hold_kernels(path: Path) -> bool:

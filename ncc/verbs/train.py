@@ -36,7 +36,7 @@ def card_answer(model: Any) -> Answer:
         return Answer()
     card = [model.card, *model.card.get("extensions", ())][-1]
     width = max(map(len, card), default=0) + 2
-    details = [(name.replace("_", " ").ljust(width), [_shown(value)]) for name, value in card.items()]
+    details = [(name.replace("_", " ").ljust(width), _shown(value)) for name, value in card.items()]
     return Answer(text=[Summary(verdict=repr(model), details=details)])
 
 

@@ -152,7 +152,7 @@ def test_folders_odd_names_and_line_ends(verb_and_answer, tmp_path):
 @each_verb
 def test_arguments_that_lead_nowhere(case, tmp_path):
     (tmp_path / "empty").mkdir()
-    words = [*(tmp_path / name for name in ("nothing", "*.xyz", "empty")), "x" * 5000, "a\0b", "/dev/zero"]
+    words = [*(tmp_path / name for name in ("nothing", "*.xyz", "empty")), "x" * 5000, "a\0b", "/dev/zero", ""]
     finished = run_case(case, *words, case.inputs[0], "--json")
     *failed, good = finished.rows
     assert (finished.code, [row["ok"] for row in failed], good["ok"]) == (1, [False] * len(words), True)

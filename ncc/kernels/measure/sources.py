@@ -57,7 +57,9 @@ def find_kernels(inputs: list[str]) -> tuple[list[KernelSource], dict[str, str]]
                     name = module.function_names[function]
                     kernels.append(KernelSource(item.name, name, source, 1 + max(axes, default=0)))
         except (CompileError, InputError, IRError) as error:
-            failed[item.name] = str(error).partition(COMMAND_LINE)[0].replace("\n", " ")
+            reason = str(error).partition(COMMAND_LINE)[0].replace("\n", " ")
+            failed[item.name] = reason.removeprefix(f"{item.name}: ")
     if not kernels:
-        raise InputError("; ".join(failed.values()) or f"{inputs[0]}: no OpenCL C kernel; expected .cl files")
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
+        raise InputError(reasons or f"{inputs[0]}: no OpenCL C kernel; expected .cl files")
     return kernels, failed

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ncc.errors import InputError, NccError, OutputError
+from ncc.errors import COMMAND_LINE, InputError, NccError, OutputError
 from ncc.kernels.measure.opencl import Device
 from ncc.kernels.measure.sources import SHIPPED_KERNELS, KernelSource, find_kernels
 from ncc.kernels.measure.table import MeasuredTime, load_rows, save_rows
@@ -201,7 +201,8 @@ class Measurements(Summarized):
             interval=f"{pluralize(self.num_kernels, 'kernel')}, {pluralize(len(self.devices), 'device')}",
             subject=str(self.table),
             details=[
-                (label, [f"{where}: {reason}" for where, reason in reasons.items()])
+                (label, f"{where}: {reason.partition(COMMAND_LINE)[0]}".split("\n"))
                 for label, reasons in (("failed", self.failed), ("caution", self.warnings))
+                for where, reason in reasons.items()
             ],
         )

@@ -4,6 +4,7 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ncc.system.files.text import escape_control, escape_html
 
@@ -15,7 +16,7 @@ _INDENT = 12
 _LAST = ("assumed", "caution", "because", "unknown")
 """Details that come after all others."""
 _MIN_UNKNOWN = 0.05
-_WRAPPER = textwrap.TextWrapper(WIDTH - _INDENT, break_long_words=False, break_on_hyphens=False)
+_wrap = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
 _COLORS = {"CPU": "36", "GPU": "32", "undecided": "33", "no": "33"}
 
 
@@ -44,9 +45,10 @@ class Summary:
         name = ": ".join(escape_control(part, lines=False) for part in (source, self.subject) if part)
         text, last = ["".join([*padded, name]).rstrip()], ""
         for label, shown in self.details:
-            for line in _WRAPPER.wrap(shown) if isinstance(shown, str) else shown:
-                start = "" if label == last else f"  {label}"
-                text.append((start.ljust(_INDENT) + escape_control(line, lines=False)).rstrip())
+            start = f"  {label}".ljust(_INDENT)
+            for line in _wrap(shown, WIDTH - len(start)) if isinstance(shown, str) else shown:
+                shown_label = " " * len(start) if label == last else start
+                text.append((shown_label + escape_control(line, lines=False)).rstrip())
                 last = label
         return "\n".join(text)
 

@@ -92,8 +92,8 @@ def build_index(
 ) -> IndexReport:
     """Index every function of a code base, or update an index; `models` were passed to make the pooler."""
     roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - links stay as they are named
-    if any(os.fspath(one) == STDIN for one in inputs):
-        raise InputError("expected files and folders to index, not standard input")
+    if bad := {STDIN, ""} & set(map(os.fspath, inputs)):
+        raise InputError(f"expected files and folders to index, not {bad.pop()!r}")
     found = find_inputs(roots)
     failures = {item.name: item.error for item in found if item.error}
     files = {str(item.source): item.source for item in found if isinstance(item.source, InputFile) and not item.error}

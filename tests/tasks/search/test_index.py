@@ -223,8 +223,9 @@ def test_what_can_not_be_indexed_says_why(code, tmp_path):
     (empty / "types.c").write_text("struct point { int x; };\n")
     with refuses(InputError, "function", "0 failed"):
         ncc.index(empty, tmp_path / "index")
-    with refuses(InputError, "standard input"):
-        ncc.index("-", tmp_path / "index")
+    for name in ("-", ""):
+        with refuses(InputError, "files and folders", repr(name)):
+            ncc.index(name, tmp_path / "index")
     with refuses(InputError, "index"):
         ncc.load_index(tmp_path / "index")
     with refuses(OutputError, "a.c"):
