@@ -61,9 +61,7 @@ class Sweep:
         for kernel in (replace(kernel, file=os.path.relpath(kernel.file, path.parent)) for kernel in found):
             name = _name(kernel)
             if name != name.encode(errors="replace").decode():
-                self.failed[name] = (
-                    f"kernel {kernel.name}: a name that is not UTF-8 can't be in a table; rename the file"
-                )
+                self.failed[name] = f"kernel {kernel.name}: names in tables must be UTF-8; rename the file"
                 continue
             twin = first.setdefault((kernel.source_id, kernel.name), kernel)
             if twin is not kernel:
