@@ -92,7 +92,7 @@ def build_index(
 ) -> IndexReport:
     """Index every function of a code base, or update an index; `models` were passed to make the pooler."""
     roots = [os.path.abspath(one) for one in inputs]  # noqa: PTH100 - links stay as they are named
-    if bad := {STDIN, ""} & set(map(os.fspath, inputs)):
+    if bad := {STDIN, ""}.intersection(os.fspath(one) for one in inputs):
         raise InputError(f"expected files and folders to index, not {bad.pop()!r}")
     found = find_inputs(roots)
     failures = {item.name: item.error for item in found if item.error}
