@@ -152,8 +152,8 @@ def align_columns(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)
     return ["  ".join(map(lambda put, *cell: put(*cell), align, row, widths)).rstrip() for row in rows]
 
 
-def command_line() -> str:
-    """Return the running command without folders' parents: a card must not depend on where it was made."""
+def command_line(program: str = "ncc") -> str:
+    """Return the running command without parent folders, so that a card does not depend on the place."""
     ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-    program = f"torchrun --nproc-per-node {ranks} -m ncc" if ranks > 1 else "ncc"
+    program = f"torchrun --nproc-per-node {ranks} -m {program}" if ranks > 1 else program
     return f"{program} {shlex.join(Path(word).name if '/' in word else word for word in sys.argv[1:])}"
