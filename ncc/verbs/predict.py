@@ -79,6 +79,7 @@ def predict_device(
     Reference: Ben-Nun et al. 2018, section 6.2; Cummins et al. 2017 (data).
     """
     from ncc.kernels.host.launches import host_source, read_host
+    from ncc.kernels.host.source import new_deadline
     from ncc.kernels.reading import NAMES_FLAG, read_kernels
     from ncc.tasks.devices.features import check_sizes
     from ncc.tasks.devices.head import load_device_head
@@ -96,9 +97,10 @@ def predict_device(
     code = host_source(source) if (transfer, wgsize, global_size) == (None, None, None) else None
     if code is not None:
         options = replace(options, flags=(NAMES_FLAG, *options.flags))
-    questions: list[Question] = []
-    for each in read_kernels(source, embedding, loaded.embedding_id, options, kernel):
-        launches = [] if code is None else read_host(code, each.name, options).launches(each.name)
+    kernels = read_kernels(source, embedding, loaded.embedding_id, options, kernel)
+    questions, deadline = list[Question](), new_deadline()
+    for each in kernels:
+        launches = [] if code is None else read_host(code, each.name, options, deadline=deadline).launches(each.name)
         hosted = [Question.of_host(loaded, each, compare, host) for host in launches if host.grid and host.block]
         questions += hosted or [Question(loaded, each, transfer, wgsize, global_size, compare)]
     return tuple(question.predict() for question in questions)

@@ -14,9 +14,8 @@ int read_words_before_type(reader *r, int kinds) {
     else if (w.kind & kinds & WORD_FLAG) emit_word(r, w);
     else if (is_attribute(r, &w)) read_attribute(r, w);
     else {
-      int is_far = is(w, "addrspace");
-      if ((!(w.kind & kinds) && !is_far) || is(w, "common") || is(w, "appending")) fail(r, "expected a type");
-      found |= is_far ? WORD_LINKAGE : 0;
+      if (is(w, "addrspace")) found |= WORD_LINKAGE;
+      else if (!(w.kind & kinds) || is(w, "common") || is(w, "appending")) fail(r, "expected a type");
       if (is(w, "spir_kernel") || is(w, "amdgpu_kernel") || is(w, "ptx_kernel")) found |= WORD_CONVENTION;
       r->p += w.n;
       skip_space(r);
@@ -90,7 +89,7 @@ static void read_arguments(reader *r, int32_t callee, size_t least, size_t most)
     push_operand(r, read_typed_value(r));
     if (r->type.n && (size_t)count < least)
       need(r, key_of(r, r->type) == r->parameters.data[count], "an argument of another type than the parameter's");
-    need(r, !r->type.n || !strchr("vl", *text_of(r, r->type)), "an argument that is no value");
+    need(r, !r->type.n || holds_value(r, r->type), "an argument that is no value");
   }
   need(r, (size_t)count >= least && (size_t)count <= most, "a call with too few or too many arguments");
   int drop = dropped_argument(r, callee, count);

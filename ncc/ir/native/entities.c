@@ -71,8 +71,7 @@ void read_variable(reader *r) {
   r->unseen = 1; /* names in an initializer are not part of functions */
   size_t before = r->out.len;
   r->has_signature = 0;
-  int is_value = !strchr("vlm", *text_of(r, read_type(r))) && !r->has_signature;
-  need(r, is_value || is_alias, "a global of a type that none has");
+  need(r, (holds_value(r, read_type(r)) && !r->has_signature) || is_alias, "a global of a type that none has");
   if (is_alias) {
     expect(r, ',', "expected ',' and what an alias stands for");
     r->out.len = before;

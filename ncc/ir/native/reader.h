@@ -218,6 +218,11 @@ static inline int is_pointer(const reader *r, span type) { return type.n >= 3 &&
 static inline int is_vector(const reader *r, span type) {
   return type.n > 1 && text_of(r, type)[0] == '<' && text_of(r, type)[1] != '{';
 }
+/* Not void, a label, metadata, or what has no type. */
+static inline int holds_value(const reader *r, span type) {
+  char c = type.n ? *text_of(r, type) : 'v';
+  return c != 'v' && c != 'l' && c != 'm';
+}
 #define is_type(r, type, literal) \
   ((type).n == sizeof(literal) - 1 && !memcmp((r)->out.data + (type).at, literal, sizeof(literal) - 1))
 

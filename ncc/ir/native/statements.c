@@ -2,7 +2,6 @@
 
    Reference: LLVM Language Reference, "Instruction Reference"; Ben-Nun et al. 2018, section 4.1. */
 #include "reader.h"
-
 #define UNORDERED "expected the ordering of an atomic operation, and of no other"
 
 void emit_word(reader *r, word w) {
@@ -27,7 +26,7 @@ void read_comma(reader *r, const char *message) {
 void read_operand(reader *r) {
   emit(r, " ");
   push_operand(r, read_typed_value(r));
-  need(r, r->type.n && !strchr("vlm", *text_of(r, r->type)), "an operand that is no value");
+  need(r, holds_value(r, r->type), "an operand that is no value");
 }
 
 /* A value without a type of its own, because an earlier operand has the same: the type is written before it while

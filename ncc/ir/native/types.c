@@ -6,8 +6,8 @@
 /* What stands in a sequence or structure: not void, a label or metadata, and in a vector a scalar. */
 static void read_element(reader *r, char close) {
   span type = read_type(r);
-  int is_element = !type.n || !strchr(close == '>' ? "<[{vlm" : "vlm", *text_of(r, type));
-  need(r, is_element, "an element of a type that none has");
+  int fits = !type.n || (holds_value(r, type) && (close != '>' || !strchr("<[{", *text_of(r, type))));
+  need(r, fits, "an element of a type that none has");
 }
 
 static void read_elements(reader *r, char close, const char *message) {
@@ -248,8 +248,8 @@ span read_type(reader *r) {
 span read_value_type(reader *r) {
   r->has_signature = 0;
   span type = read_type(r);
-  int is_value = !r->has_signature && !strchr("vlmo", *text_of(r, type)) && !is_type(r, type, "token");
-  need(r, is_value, "a type that no value has here");
+  int is_unsized = r->has_signature || *text_of(r, type) == 'o' || is_type(r, type, "token");
+  need(r, holds_value(r, type) && !is_unsized, "a type that no value has here");
   return type;
 }
 

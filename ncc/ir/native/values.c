@@ -4,7 +4,6 @@
    Reference: Ben-Nun et al. 2018, section 4.1. */
 #include "reader.h"
 #include <ctype.h>
-
 #define OTHER_TYPE "a constant that is not of its type"
 
 int32_t new_node(reader *r, int kind, const char *name, size_t len) {

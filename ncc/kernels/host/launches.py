@@ -138,9 +138,8 @@ class HostCode:
         self._allocated, self._copied = defaultdict[str, list[Node]](list), defaultdict[str, list[Node]](list)
         self._doubtful: set[tuple[str, str]] = set()  # sources of values that an explicit argument contradicts
         self._explicit: dict[int, float] = {}
-        self._find_allocations()
         self._set = defaultdict[str, list[tuple[int, Value, Node]]](list)  # OpenCL's arguments by their kernel's text
-        self._find_set_arguments()
+        self._find_allocations()
         self._every_site = list(islice(self._sites(), _MAX_SITES))
         self._is_too_long = self.values.exceeded or len(self._every_site) == _MAX_SITES
 
@@ -280,7 +279,7 @@ class HostCode:
         return score
 
     def _find_allocations(self) -> None:
-        """Find sizes that are allocated for pointers, or copied to them, by name of the pointer."""
+        """Find sizes that are allocated for pointers, or copied to them, by name, and OpenCL's arguments."""
         for function, calls in self.source.calls.items():
             if match := _MEMORY.fullmatch(function):
                 sizes, number = (self._copied, 2) if match[1] else (self._allocated, 1)
@@ -292,6 +291,13 @@ class HostCode:
             for _, node in assignments:
                 if "Buffer" in (type_, last_name(part(node, "function"))[-6:]):  # cl::Buffer, clCreateBuffer
                     self._allocated[name] += (arguments_of(node) or node.named_children)[2:3]
+        passed = [(node.start_byte, arguments_of(node)) for node in self.source.calls["clSetKernelArg"]]
+        for node in self.source.calls["setArg"]:
+            if variable := part(node, "function", "argument"):
+                passed.append((node.start_byte, [variable, *arguments_of(node)]))
+        for at, parts in passed:
+            if len(parts) > 2:
+                self._set[text_of(parts[0])].append((at, self.values.value(parts[1], Scope(at, {})), parts[-1]))
 
     def _buffer(self, node: Node | None, scope: Scope, depth: int = 0) -> float | None:
         """Bytes of the memory that an argument points to."""
@@ -306,16 +312,6 @@ class HostCode:
             return size
         inner = (self._buffer(*definition, depth + 1) for definition in self.values.definitions(name, scope))
         return next(filter(None, inner), None)
-
-    def _find_set_arguments(self) -> None:
-        calls = [(node.start_byte, arguments_of(node)) for node in self.source.calls["clSetKernelArg"]]
-        for node in self.source.calls["setArg"]:
-            if variable := part(node, "function", "argument"):
-                calls.append((node.start_byte, [variable, *arguments_of(node)]))
-        for at, parts in calls:
-            if len(parts) > 2:
-                number = self.values.value(parts[1], Scope(at, {}))
-                self._set[text_of(parts[0])].append((at, number, parts[-1]))
 
     def _sites(self) -> Iterator[_Site]:
         for call in self.source.nodes["call_expression"]:
@@ -436,7 +432,7 @@ def read_host(
 ) -> HostCode:
     """Read the host code that launches a kernel: in a file (or text) and its includes, else in a file next to it.
 
-    What is not read or followed by the deadline, which an answer about several kernels has once, is unknown.
+    What is not read or followed by the deadline of an answer, also one about several kernels, is unknown.
     """
     options, deadline = options or CompileOptions(), deadline or new_deadline()
     defines = "".join(f"#define {one.replace('=', ' ', 1)}\n" for one in options.defines)

@@ -249,7 +249,7 @@ class SourceTree:
 
     def place(self, at: int) -> str:
         """File and line of a position in the text."""
-        return place_of(self._places[bisect_right(self._line_begins, at) - 1])
+        return "{}:{}".format(*self._places[bisect_right(self._line_begins, at) - 1])
 
     def enclosing(self, at: int) -> Function | None:
         """The innermost function around a position."""
@@ -258,11 +258,6 @@ class SourceTree:
         while function and function.end <= at:
             function = function.outer
         return function
-
-
-def place_of(line: tuple[str, int]) -> str:
-    """File and number of a line as text."""
-    return f"{line[0]}:{line[1]}"
 
 
 def may_read(file: Path, allowed: Sequence[str]) -> bool:

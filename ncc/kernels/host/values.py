@@ -22,7 +22,6 @@ from ncc.kernels.host.source import (
     last_name,
     parse_expression,
     part,
-    place_of,
     source_text,
     text_of,
 )
@@ -234,7 +233,7 @@ class Values:
             value = 1 + max(int(found[1]) for known in self.inferred if (found := _ARGV.fullmatch(known)))
         elif (value := self._followed(name, scope)) is None and (value := self._member(name, scope)) is None:
             if macro and macro.parameters is None:
-                value = self.rested(name, parse_expression(macro.text), scope, place_of(macro.place))
+                value = self.rested(name, parse_expression(macro.text), scope, "{}:{}".format(*macro.place))
             elif name not in SIZES:
                 self.unknown[name] = None
         return value
