@@ -94,7 +94,6 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         "without encoder": READ,
         "encoder: text": READ,
         "encoder: long text": READ,
-        "dim: huge": "InputError",
     },
 }
 """What is read all the same, or refused otherwise than it should be. The list may only become shorter."""

@@ -15,7 +15,7 @@ from tests.support.refuses import refuses
 with_landlock = pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock")
 
 C = CompileOptions(language="c")
-OUTSIDE = "lies outside"
+OUTSIDE = "access denied"
 UP = "int f(void) { return COMMON; }\n"
 
 
@@ -65,7 +65,7 @@ def test_a_source_reads_its_own_folder_and_all_below(project):
 @pytest.mark.parametrize("line", ['#include "{}"', '#if __has_include("{}")\n#endif', '#embed "{}"'])
 def test_files_of_the_system_are_not_for_sources(tmp_path, path, line):
     source = write(tmp_path, {"nosy.c": f"{line.format(path)}\nint x;\n"}) / "nosy.c"
-    assert "root:" not in refused(source, source, path, "lies outside of what a source may read")
+    assert "root:" not in refused(source, source, path, "access denied; sources may read their own folder")
 
 
 @with_landlock

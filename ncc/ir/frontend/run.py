@@ -102,9 +102,8 @@ def _advice(error: str) -> str | None:
     """Advise about a file that was not found, or that the source may not read although the user could."""
     if missing := re.search(_NOT_FOUND, error):
         return (
-            f"where {missing[1]} is on this machine, give its folder: -I FOLDER, or the project's "
-            "compile_commands.json: --compile-commands FILE; or name the whole project's folder as input, in which "
-            "headers are looked for"
+            f"{missing[1]} not found: pass its folder with -I, or the project's compile_commands.json with "
+            "--compile-commands, or pass the project's folder as input so that ncc searches it"
         )
     if opened := re.search(_NOT_OPENED, error):
         name = path = opened[1]
@@ -120,8 +119,8 @@ def _advice(error: str) -> str | None:
     except (OSError, ValueError):
         return None
     return (
-        f"{name} lies outside of what a source may read: what is not hidden in its own folder, the system's headers "
-        f"and folders that are named; if you trust it, name its folder: -I {folder}"
+        f"{name}: access denied; sources may read their own folder except hidden files, the system's headers and -I "
+        f"folders. If you trust it: -I {folder}"
     )
 
 
