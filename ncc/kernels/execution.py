@@ -62,6 +62,7 @@ def _select(condition: Floats, x: Floats, y: Floats) -> Floats:
 _UNARY: dict[str, Operation] = {
     **dict.fromkeys((*_CASTS, "sitofp", "uitofp", "fpext", "fptrunc", "addrspacecast"), lambda x: x),
     **dict.fromkeys(("fptosi", "fptoui"), np.trunc),
+    "abs": np.abs,
 }
 _BINARY: dict[str, Operation] = {
     "add": np.add,
@@ -74,8 +75,8 @@ _BINARY: dict[str, Operation] = {
     "and": _bits(np.bitwise_and),
     "or": _bits(np.bitwise_or),
     "xor": _bits(np.bitwise_xor),
-    **dict.fromkeys(("smin", "umin"), np.minimum),
-    **dict.fromkeys(("smax", "umax"), np.maximum),
+    **dict.fromkeys(("smin", "umin", "min"), np.minimum),
+    **dict.fromkeys(("smax", "umax", "max"), np.maximum),
     "eq": _compare(np.equal),
     "ne": _compare(np.not_equal),
     **dict.fromkeys(("slt", "ult"), _compare(np.less)),
@@ -83,7 +84,7 @@ _BINARY: dict[str, Operation] = {
     **dict.fromkeys(("sgt", "ugt"), _compare(np.greater)),
     **dict.fromkeys(("sge", "uge"), _compare(np.greater_equal)),
 }
-_OPERATIONS = {1: _UNARY, 2: _BINARY, 3: {"select": _select}}
+_OPERATIONS = {1: _UNARY, 2: _BINARY, 3: {"select": _select, "clamp": np.clip}}
 """Number of operands → function of them, by opcode, builtin or predicate."""
 
 
@@ -224,9 +225,10 @@ class Execution:
         elif inst.register:
             self.values[inst.result] = self.threads.values.get(inst.register, self.unknown)
         elif inst.opcode not in ("load", "getelementptr", "alloca", "fcmp"):
-            operands = self.argument_values(inst)
-            if operands:
-                self.values[inst.result] = _compute(inst, operands)
+            name, operands = _name(inst), self.argument_values(inst)
+            nums = (num for num, table in _OPERATIONS.items() if name in table and len(operands) >= num)
+            num = next(nums, 0)
+            self.values[inst.result] = _OPERATIONS[num][name](*operands[:num]) if num else self.unknown
             if inst.opcode == "icmp":
                 # an argument follows from the thread index that it is compared with
                 for node, other in zip(inst.operands, operands[::-1], strict=False):
@@ -247,6 +249,10 @@ class Execution:
 
     def _enter(self, loop: Loop) -> None:
         """Find the trip count of a loop, and its counters' values in the sampled iteration of each thread."""
+        for inst in (inst for block in loop.exits for inst in self.blocks[block]):
+            # the number of trips may be computed in each of them, of what does not change
+            if inst.opcode != "phi" and all(node < 0 or node in self.values for node in inst.arguments):
+                self._evaluate(inst)
         counters, weight = self._counters(loop), self.threads.weight
         counts = [self._trips_at(loop, block, counters) for block in loop.exits]
         if not counts or not np.isfinite(counts).all():
@@ -380,16 +386,9 @@ class Execution:
 
 
 def _name(inst: Instruction) -> str:
-    """The name of a statement in `_OPERATIONS`."""
-    return {"call": inst.builtin, "icmp": inst.predicate}.get(inst.opcode, inst.opcode)
-
-
-def _compute(inst: Instruction, operands: list[Floats]) -> Floats:
-    """The value that a statement, neither a phi nor the read of a register, defines; NaN if it is not known."""
-    for num, table in _OPERATIONS.items():
-        if (name := _name(inst)) in table and len(operands) >= num:
-            return table[name](*operands[:num])
-    return np.full_like(operands[0], np.nan)
+    """The name of a statement in `_OPERATIONS`; of a call of a function that has a body, empty."""
+    builtin = inst.builtin if inst.called_function < 0 else ""
+    return {"call": builtin, "icmp": inst.predicate}.get(inst.opcode, inst.opcode)
 
 
 def _trip_count_until(counter: _Counter, bound: Floats, predicate: str, stays: bool) -> Floats:

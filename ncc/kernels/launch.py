@@ -107,7 +107,7 @@ def given_arguments(module: Module, kernel: int, launch: Launch) -> dict[int, fl
             raise InputError(
                 f"{title}: argument {name!r} is {value:g}; expected a whole number of {types[index].split()[0]}"
             )
-        given[node] = value
+        given[node] = float(value)
     return given
 
 

@@ -51,6 +51,27 @@ def test_a_tree_runs_the_logarithm_of_the_block():
     assert found.per_thread["global_store"] == pytest.approx(1 / 256)
 
 
+@pytest.mark.parametrize(
+    ("end", "trips"),
+    [
+        ("min(n, 64)", 64),
+        ("max(n, 64)", 100),
+        ("clamp(n, 0, 32)", 32),
+        ("(int)min((uint)n, (uint)get_local_size(0) / 4)", 16),
+        ("abs(-n)", 100),
+        ("popcount(n)", None),
+        ("sub(n, 1)", None),
+    ],
+)
+def test_builtins_of_opencl_say_how_often_a_loop_runs(end, trips):
+    source = f"""__attribute__((noinline)) int sub(int n, int m) {{ return n % 2 ? m : n; }}
+    kernel void sum(global float *a, int n) {{ for (int i = 0; i < {end}; i++) a[i] += 1; }}"""
+    (found,) = ncc.profile(
+        source, grid=(16,), block=(64,), arguments={"n": 100}, options=ncc.CompileOptions(language="opencl")
+    )
+    assert [loop.trip_count for loop in found.loops] == [trips]
+
+
 def test_kernels_go_by_name_and_template_arguments():
     assert _profile("scale<double, 300>").loops[0].trip_count == 300
     assert _profile("_Z5scaleIfLi3EEvPT_").name == "_Z5scaleIfLi3EEvPT_"

@@ -41,7 +41,7 @@ from ncc.tasks.gpus.tables import MeasuredLaunch, read_launches
 
 logger = logging.getLogger(__name__)
 
-COUNTING_VERSION = 4
+COUNTING_VERSION = 5
 """Incremented whenever features of a launch change by its compilation, reading, counting or comparison with a GPU."""
 _NAMES_FLAG = "-fno-discard-value-names"
 _FLAG = re.compile(r"(?<!\S)-([DI]) ?(\S+)")
