@@ -84,7 +84,7 @@ _BINARY: dict[str, Operation] = {
     **dict.fromkeys(("sgt", "ugt"), _compare(np.greater)),
     **dict.fromkeys(("sge", "uge"), _compare(np.greater_equal)),
 }
-_OPERATIONS = {1: _UNARY, 2: _BINARY, 3: {"select": _select, "clamp": np.clip}}
+_OPERATIONS: dict[int, dict[str, Operation]] = {1: _UNARY, 2: _BINARY, 3: {"select": _select, "clamp": np.clip}}
 """Number of operands → function of them, by opcode, builtin or predicate."""
 
 

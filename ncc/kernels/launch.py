@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -37,8 +38,8 @@ class Launch:
                 if not 1 <= size <= limit:
                     raise InputError(f"{name} size {axis} is {size:,}; expected 1 to {limit:,}")
         for argument, value in self.arguments.items():
-            if not math.isfinite(value):
-                raise InputError(f"argument {argument!r} is {value}; expected a number")
+            if not isinstance(value, int | float | np.number) or not abs(value) <= sys.float_info.max:
+                raise InputError(f"argument {argument!r} is {value!r:.80}; expected a number")
         if math.prod(self.block) > _LIMITS["block"][0]:
             raise InputError(f"a block of {math.prod(self.block):,} threads; expected at most 1,024")
 

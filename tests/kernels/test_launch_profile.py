@@ -88,6 +88,8 @@ def test_kernels_go_by_name_and_template_arguments():
         ({"kernel": "tree", "block": (64, 64)}, ("4,096 threads", "1,024")),
         ({"kernel": "tree", "block": ()}, ("block is ()", "1 to 3")),
         ({"kernel": "pairs", "n": 1.5}, ("argument 'n' is 1.5", "whole number of i32")),
+        ({"kernel": "pairs", "n": "5"}, ("argument 'n' is '5'", "a number")),
+        ({"kernel": "pairs", "n": 10**400}, ("argument 'n' is 1000", "a number")),
         ({"kernel": "pairs", "n": 2**32}, ("argument 'n' is 4.29497e+09", "whole number of i32")),
         ({"kernel": "pairs", "n": 5, "0": 5}, ("argument 0", "'n'", "'0'")),
     ],
