@@ -72,7 +72,7 @@ def test_files_of_the_system_are_not_for_sources(tmp_path, path, line):
 @pytest.mark.parametrize("clang", CLANGS)
 def test_a_header_outside_is_refused_until_its_folder_is_named(project, monkeypatch, clang):
     source, options = project / "src" / "up.c", CompileOptions(clang=clang)
-    message = refused(source, "../common.h", f"if you trust it, name its folder: -I {project}\n", options=options)
+    message = refused(source, "../common.h", f"If you trust it: -I {project}\n", options=options)
     assert message.splitlines()[0] == f"{source}: does not compile"
     named = CompileOptions(clang=clang, include_paths=(str(project),))
     assert b"ret i32 5" in compile_source(source, named).ir

@@ -164,7 +164,7 @@ def test_an_index_of_a_stranger_shows_no_other_file(code, tmp_path):
         data = data_in(tmp_path / "pages", f"functions/{path.stem}")
         assert ("graph" in data) == (data["notes"] == [])
         assert "4711" not in json.dumps(data.get("graph"))
-        assert data["notes"] == [] or "outside of what a source may read" in data["notes"][0]
+        assert data["notes"] == [] or "access denied" in data["notes"][0]
 
 
 @pytest.fixture

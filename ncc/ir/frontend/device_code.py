@@ -77,7 +77,7 @@ def _nothing_left(name: str, skipped: dict[str, str], empty: Sequence[str]) -> C
     lines += [f"{function}: {reason}" for function, reason in list(skipped.items())[:MAX_LISTED]]
     if len(skipped) > MAX_LISTED:
         lines.append(f"and {len(skipped) - MAX_LISTED} more functions")
-    lines.append(f"headers not found: {', '.join(empty)}; pass their folders with -I")
+    lines.append(f"headers not found: {', '.join(empty)}; pass their folders (-I FOLDER)")
     if parts := sorted({library for header in empty if (library := _library_of(header)) in _LIBRARIES}):
         lines.append(f"of {', '.join(parts)} ncc has a part; all of it: ncc's extra cuda, or --cuda-path")
     return CompileError("\n  ".join(lines), tuple(skipped.values()))

@@ -102,8 +102,8 @@ def _advice(error: str) -> str | None:
     """Advise about a file that was not found, or that the source may not read although the user could."""
     if missing := re.search(_NOT_FOUND, error):
         return (
-            f"{missing[1]} not found: pass its folder with -I, or the project's compile_commands.json with "
-            "--compile-commands, or pass the project's folder as input so that ncc searches it"
+            f"{missing[1]} not found: pass its folder (-I FOLDER) or the project's compile_commands.json "
+            "(--compile-commands FILE), or pass the project's folder as input so that ncc searches it"
         )
     if opened := re.search(_NOT_OPENED, error):
         name = path = opened[1]

@@ -129,7 +129,7 @@ def test_where_no_kernel_is_left_the_first_error_is_told(tmp_path):
 
 def test_where_headers_are_missing_what_leaves_no_kernel_is_told():
     source = b"#include <library.h>\n__global__ void bad(int *p) { p[0] = library::value; }\n"
-    with refuses(CompileError, "bad: use of undeclared identifier 'library'", "not found: library.h", "with -I"):
+    with refuses(CompileError, "bad: use of undeclared identifier 'library'", "not found: library.h", "-I FOLDER"):
         compile_source(source, CompileOptions(language="cuda"))
 
 
