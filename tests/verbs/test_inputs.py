@@ -210,6 +210,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path):
     (folder / "endless.cpp").write_text(ENDLESS)  # so that it is at work however late the signal comes
     # as a terminal does, the signal goes to the whole group, workers that have hardly begun included
     options: dict[str, Any] = {"stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL, "start_new_session": True}
+    options["env"] = dict(os.environ)  # a worker that the signal met while it was started is still there for a moment
     with start("index", folder, "-o", index, "--jobs", "2", **options) as process:
         # Python's imports can't be interrupted cleanly; files are opened after them, before workers are started
         while process.poll() is None and not (index.exists() and any(index.iterdir())):
