@@ -250,7 +250,7 @@ class Execution:
     def _enter(self, loop: Loop) -> None:
         """Find the trip count of a loop, and its counters' values in the sampled iteration of each thread."""
         for inst in (inst for block in loop.exits for inst in self.blocks[block]):
-            # the number of trips may be computed in each of them, of what does not change
+            # a bound or step may be computed in each iteration from values that do not change
             if inst.opcode != "phi" and all(node < 0 or node in self.values for node in inst.arguments):
                 self._evaluate(inst)
         counters, weight = self._counters(loop), self.threads.weight

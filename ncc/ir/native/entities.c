@@ -71,11 +71,11 @@ void read_variable(reader *r) {
   r->unseen = 1; /* names in an initializer are not part of functions */
   size_t before = r->out.len;
   r->has_signature = 0;
-  need(r, (holds_value(r, read_type(r)) && !r->has_signature) || is_alias, "a global of a type that none has");
+  need(r, (holds_value(r, read_type(r)) && !r->has_signature) || is_alias, "a global of an invalid type");
   if (is_alias) {
     expect(r, ',', "expected ',' and what an alias stands for");
     r->out.len = before;
-    if (at_type(r)) need(r, is_pointer(r, read_type(r)), "an alias of what is no pointer");
+    if (at_type(r)) need(r, is_pointer(r, read_type(r)), "an alias of a value that is not a pointer");
     read_value(r, before); /* a constant expression has its type inside */
   } else if (!is_declaration) {
     read_value(r, before);

@@ -7,7 +7,7 @@
 static void read_element(reader *r, char close) {
   span type = read_type(r);
   int fits = !type.n || (holds_value(r, type) && (close != '>' || !strchr("<[{", *text_of(r, type))));
-  need(r, fits, "an element of a type that none has");
+  need(r, fits, "an element of an invalid type");
 }
 
 static void read_elements(reader *r, char close, const char *message) {

@@ -42,14 +42,13 @@ from ncc.kernels.host.values import SIZES, Scope, Value, Values, is_number
 from ncc.kernels.instructions import split_fields
 from ncc.kernels.launch import Launch, argument_names, argument_types, block_of, converted
 from ncc.kernels.reading import Source, load_kernels, split_kernel_name
-from ncc.system.files.text import demangle, format_bytes
+from ncc.system.files.text import demangle, format_amount, format_bytes
 
 logger = logging.getLogger(__name__)
 
 _MAX_SITES = 1000
 _MAX_SIZE = 2**40
 _MAX_ALIASES = 4
-_MAX_PRINTED = 1e12
 _LAUNCHERS = re.compile("<<<|hipLaunchKernelGGL|nqueueNDRangeKernel")
 # their first argument is a pointer; the third of those that copy is the number of bytes, else the second
 _MEMORY = re.compile("(?:cuda|hip)(?:(Mem(?:cpy|set)(?:Async)?)|Malloc(?:Managed|Async|Host)?|HostAlloc)")
@@ -102,11 +101,6 @@ class HostLaunch:
         return tuple(
             f"{read[key]} ({place})" for key, place in self.origins.items() if key in read and place != "--arg"
         )
-
-
-def format_amount(amount: float) -> str:
-    """Format a number with all digits of a whole one, unless it is too large to be read."""
-    return f"{amount:,.0f}" if float(amount).is_integer() and abs(amount) < _MAX_PRINTED else f"{amount:.6g}"
 
 
 @dataclass(frozen=True, eq=False)

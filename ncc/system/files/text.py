@@ -101,6 +101,11 @@ def _parse(text: str, units: str, base: int, expected: str) -> float:
     raise InputError(f"{text!r:.40} is not {expected}")
 
 
+def format_amount(amount: float) -> str:
+    """Format a number with all digits of a whole one below 10^12, else with six digits."""
+    return f"{amount:,.0f}" if float(amount).is_integer() and abs(amount) < 1e12 else f"{amount:.6g}"
+
+
 def format_bytes(size: float, base: int = 1024) -> str:
     """Format bytes in the largest unit of at least 1, binary or, with base 1000, decimal, with three digits."""
     units, power = ("B", "KiB", "MiB", "GiB") if base == 1024 else ("B", "KB", "MB", "GB", "TB"), 0

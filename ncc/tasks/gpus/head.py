@@ -26,14 +26,10 @@ _LEAST_SHARE, _KNOWN = -4.0, 0.5
 """Log of the fraction of a time that counts, and of bytes that are known."""
 _AMOUNTS = ("compulsory_bytes", "broadcast_read_bytes", "buffer_bytes", "all_buffers", "least_bytes")
 _LARGEST = {
-    "roofline_time": -4.0,
-    "threads": 5.5,
-    "blocks": 3.5,
-    "grid_x": 3.5,
-    "time_waves": -5.0,
-    "sector_bytes": 7.5,
+    "roofline_time": -4.0, "threads": 5.5, "blocks": 3.5, "grid_x": 3.5, "time_waves": -5.0, "sector_bytes": 7.5,
     "reuse": 2.0,
-}  # fmt: skip"""Logarithms at which features are clipped: seconds (50 launches' overhead), threads, blocks, bytes."""
+}  # fmt: skip
+"""Logarithms at which features are clipped: seconds (50 launches' overhead), threads, blocks, bytes."""
 _MIN_ERROR, _MAX_ERROR = 0.02, 3.0
 _MAX_VALUE = 1e6
 MAX_STANDARD = 9.0

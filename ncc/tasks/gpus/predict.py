@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ncc.errors import InputError
-from ncc.kernels.host.launches import format_amount
 from ncc.system.files.summaries import Summarized, Summary
-from ncc.system.files.text import demangle, format_bytes, format_duration, format_ends
+from ncc.system.files.text import demangle, format_amount, format_bytes, format_duration, format_ends
 from ncc.tasks.gpus.features import OVERHEAD, ROOFLINE_PARTS, LaunchWork, launch_features, roofline_seconds, time_bounds
 from ncc.tasks.gpus.head import GpuHead
 from ncc.tasks.gpus.specs import GpuSpec, find_spec
